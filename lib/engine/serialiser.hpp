@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Serialiser: a port's line. One packet after the other, at the line's rate, on an ideal timeline:
+// a late poll catches up in a burst and the bits leave when they should have.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "base/rate.hpp"
+#include "base/time.hpp"
+
+namespace frond {
+
+// FCS 4, preamble and SFD 8, inter-packet gap 12 (IEEE 802.3 clauses 3.2, 4.4.2).
+inline constexpr std::uint32_t kFcsBytes = 4;
+inline constexpr std::uint32_t kWireOverhead = kFcsBytes + 8 + 12;
+inline constexpr std::uint32_t kMinFrame = 60;  // without FCS; shorter ones are padded on the wire
+
+class Serialiser {
+ public:
+  // Later than this the timeline is rebased to now, and what it lost is counted.
+  static constexpr Time kMaxLag = Time::ms(1);
+
+  Serialiser() : Serialiser(Rate::gbps(100)) {}
+  explicit Serialiser(Rate rate) { set_rate(rate); }
+
+  void set_rate(Rate rate) {
+    rate_ = rate;
+    // A byte takes num_/den_ ns.
+    const std::uint64_t bps = std::max<std::uint64_t>(rate.bps(), 1);
+    const std::uint64_t g = std::gcd(std::uint64_t{8'000'000'000}, bps);
+    num_ = 8'000'000'000 / g;
+    den_ = bps / g;
+    carry_ = 0;
+  }
+  Rate rate() const { return rate_; }
+
+  bool idle(Time now) const { return next_ <= now; }
+  Time next() const { return next_; }
+  Time lost() const { return lost_; }
+
+  // The line takes a frame of `frame_bytes` (without FCS) that was ready at `ready` and is handed
+  // over at `now` >= ready. Returns when its last bit leaves.
+  Time send(Time ready, Time now, std::uint32_t frame_bytes) {
+    Time start = std::max(next_, ready);
+    if (start > next_) carry_ = 0;  // the line was idle: nothing is carried over
+    if (now - start > kMaxLag) [[unlikely]] {
+      lost_ += now - start;
+      start = now;
+      carry_ = 0;
+    }
+    // carry_ < den_: what the last packet left of a nanosecond, in 1/den_ ns.
+    const std::uint64_t total =
+        std::uint64_t{std::max(frame_bytes, kMinFrame) + kWireOverhead} * num_ + carry_;
+    const std::uint64_t whole = total / den_;
+    carry_ = total - whole * den_;
+    next_ = start + Time::ns(static_cast<std::int64_t>(whole));
+    return next_;
+  }
+
+ private:
+  Time next_;
+  std::uint64_t num_ = 0, den_ = 1, carry_ = 0;
+  Rate rate_;
+  Time lost_;
+};
+
+}  // namespace frond
