@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counter: written by the one worker that owns it, read in place by any thread.
+// Counter and Gauge: written by the one worker that owns them, read in place by any thread.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,15 @@ class Counter {
     value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
   void operator++() { add(1); }
+  std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_ = 0;
+};
+
+class Gauge {
+ public:
+  void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
   std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
 
  private:
