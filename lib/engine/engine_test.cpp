@@ -24,6 +24,22 @@ TEST(Serialiser, KeepsTheRemainderOfANanosecond) {
   EXPECT_EQ(departure.ns(), 84);
 }
 
+// Against plain division, at rates that do not divide a second evenly.
+TEST(Serialiser, AgreesWithDivision) {
+  Rng rng(5);
+  for (std::uint64_t bps : {1ULL, 7ULL, 9'999'991ULL, 1'000'000'007ULL, 99'999'999'977ULL,
+                            1'600'000'000'000ULL, 9'999'999'999'973ULL}) {
+    Serialiser line(Rate::bps(bps));
+    unsigned __int128 bits = 0;
+    for (int i = 0; i < 1000 && (bps > 100 || i < 10); ++i) {
+      const auto bytes = static_cast<std::uint32_t>(kMinFrame + rng.below(9000));
+      bits += 8 * (bytes + kWireOverhead);
+      const Time departure = line.send(Time(), Time(), bytes);
+      ASSERT_EQ(departure.ns(), static_cast<std::int64_t>(bits * 1'000'000'000 / bps)) << bps;
+    }
+  }
+}
+
 TEST(Serialiser, LateHandOverKeepsTheIdealTimeline) {
   Serialiser line(Rate::gbps(1));
   const Time late = Time::us(500);

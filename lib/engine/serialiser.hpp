@@ -32,6 +32,7 @@ class Serialiser {
     const std::uint64_t g = std::gcd(std::uint64_t{8'000'000'000}, bps);
     num_ = 8'000'000'000 / g;
     den_ = bps / g;
+    inverse_ = ~std::uint64_t{0} / den_ + (den_ > 1);
     carry_ = 0;
   }
   Rate rate() const { return rate_; }
@@ -53,15 +54,22 @@ class Serialiser {
     // carry_ < den_: what the last packet left of a nanosecond, in 1/den_ ns.
     const std::uint64_t total =
         std::uint64_t{std::max(frame_bytes, kMinFrame) + kWireOverhead} * num_ + carry_;
-    const std::uint64_t whole = total / den_;
+    const std::uint64_t whole = divide(total);
     carry_ = total - whole * den_;
     next_ = start + Time::ns(static_cast<std::int64_t>(whole));
     return next_;
   }
 
  private:
+  // n / den_ by the rounded-up reciprocal, which is at most one too high (n < 2^64).
+  std::uint64_t divide(std::uint64_t n) const {
+    if (den_ == 1) return n;
+    const auto q = static_cast<std::uint64_t>((static_cast<unsigned __int128>(n) * inverse_) >> 64);
+    return q - (q * den_ > n);
+  }
+
   Time next_;
-  std::uint64_t num_ = 0, den_ = 1, carry_ = 0;
+  std::uint64_t num_ = 0, den_ = 1, inverse_ = 0, carry_ = 0;
   Rate rate_;
   Time lost_;
 };

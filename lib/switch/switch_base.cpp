@@ -6,18 +6,18 @@
 
 namespace frond {
 
-SwitchBase::PortSlot::PortSlot(const PortConfig& config)
-    : name(config.name),
-      line(config.rate),
-      queue(config.queue),
-      counters(std::make_unique<InterfaceCounters>()) {
-  admin.set(config.admin_up);
-}
-
 SwitchBase::SwitchBase(std::string name, std::uint32_t id, std::uint64_t seed,
                        const std::vector<PortConfig>& ports)
-    : Device(std::move(name), id, seed), backlog_(static_cast<unsigned>(ports.size())) {
-  for (const PortConfig& config : ports) ports_.emplace_back(config);
+    : Device(std::move(name), id, seed),
+      ports_(std::make_unique<PortSlot[]>(ports.size())),
+      port_count_(static_cast<std::uint16_t>(ports.size())),
+      backlog_(static_cast<unsigned>(ports.size())) {
+  for (unsigned i = 0; i < port_count_; ++i) {
+    ports_[i].name = ports[i].name;
+    ports_[i].line.set_rate(ports[i].rate);
+    ports_[i].queue.set_limit(ports[i].queue);
+    ports_[i].admin.set(ports[i].admin_up);
+  }
   ready().resize(port_count());
 }
 
@@ -58,7 +58,7 @@ void SwitchBase::update_oper(Context& ctx, std::uint16_t port, std::string_view 
   const bool up = slot.admin.value() != 0 && slot.carrier && slot.alive;
   if (up == (slot.oper.value() != 0)) return;
   slot.oper.set(up);
-  ++slot.counters->carrier_transitions;
+  ++slot.counters.carrier_transitions;
   while (!up && !slot.queue.empty()) drop(ctx, slot, slot.queue.pop(), port_down);
   if (!up) backlog_.clear(port);
   slot.depth.set(slot.queue.bytes());
@@ -114,17 +114,17 @@ void SwitchBase::count_in(PortSlot& slot, std::uint16_t index, Packet* const* pa
     Packet& packet = *packets[i];
     packet.meta().ingress = index;
     octets += packet.frame_length() + kFcsBytes;
-    group += packet.data()[0] & 1U;
+    group |= packet.data()[0];
   }
-  slot.counters->in_octets.add(octets);
-  slot.counters->in_pkts.add(n);
-  if (group != 0) [[unlikely]] {
+  slot.counters.in_octets.add(octets);
+  slot.counters.in_pkts.add(n);
+  if ((group & 1) != 0) [[unlikely]] {
     static constexpr std::uint8_t kBroadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     for (unsigned i = 0; i < n; ++i) {
       const std::uint8_t* data = packets[i]->data();
       if ((data[0] & 1) == 0) continue;
       const bool broadcast = std::memcmp(data, kBroadcast, 6) == 0;
-      ++(broadcast ? slot.counters->in_broadcast_pkts : slot.counters->in_multicast_pkts);
+      ++(broadcast ? slot.counters.in_broadcast_pkts : slot.counters.in_multicast_pkts);
     }
   }
   if (capture_ != nullptr && captured_.test(index)) [[unlikely]] {
@@ -161,19 +161,28 @@ void SwitchBase::transmit(Context& ctx, Time until) {
   backlog_.for_each([&](unsigned port) {
     PortSlot& slot = ports_[port];
     Batch batch;
+    std::uint64_t octets = 0;
+    unsigned group = 0;
     while (!slot.queue.empty() && slot.line.idle(until)) {
       Packet* packet = slot.queue.pop();
-      packet->meta().time = slot.line.send(packet->meta().time, until, packet->frame_length());
+      const std::uint32_t bytes = packet->frame_length();
+      packet->meta().time = slot.line.send(packet->meta().time, until, bytes);
+      octets += bytes + kFcsBytes;
+      group |= packet->data()[0];
       batch.push(packet);
-      if (batch.full()) flush(ctx, static_cast<std::uint16_t>(port), batch);
+      if (batch.full()) {
+        flush(ctx, static_cast<std::uint16_t>(port), batch, octets, (group & 1) != 0);
+        octets = group = 0;
+      }
     }
-    if (!batch.empty()) flush(ctx, static_cast<std::uint16_t>(port), batch);
+    if (!batch.empty()) flush(ctx, static_cast<std::uint16_t>(port), batch, octets, (group & 1) != 0);
     slot.depth.set(slot.queue.bytes());
     if (slot.queue.empty()) backlog_.clear(port);
   });
 }
 
-void SwitchBase::flush(Context& ctx, std::uint16_t index, Batch& batch) {
+void SwitchBase::flush(Context& ctx, std::uint16_t index, Batch& batch, std::uint64_t octets,
+                       bool group) {
   PortSlot& slot = ports_[index];
   if (ctx.hops != nullptr) {
     for (Packet* packet : batch) ctx.hops->record(packet->meta().time, id(), index, *packet, "");
@@ -183,28 +192,21 @@ void SwitchBase::flush(Context& ctx, std::uint16_t index, Batch& batch) {
       capture_->frame(packet->meta().time, index, CaptureSink::Direction::out, *packet, "");
     }
   }
-  count_out(slot, batch);
+  count_out(slot, batch, octets, group);
   slot.io->transmit(ctx.now, batch);
   for (Packet* packet : batch) drop(ctx, slot, packet, port_tx_full);
   batch.clear();
 }
 
-void SwitchBase::count_out(PortSlot& slot, const Batch& batch) {
-  std::uint64_t octets = 0;
-  unsigned group = 0;
+void SwitchBase::count_out(PortSlot& slot, const Batch& batch, std::uint64_t octets, bool group) {
+  slot.counters.out_octets.add(octets);
+  slot.counters.out_pkts.add(batch.size());
+  if (!group) return;
   for (const Packet* packet : batch) {
-    octets += packet->frame_length() + kFcsBytes;
-    group += packet->data()[0] & 1U;
-  }
-  slot.counters->out_octets.add(octets);
-  slot.counters->out_pkts.add(batch.size());
-  if (group != 0) [[unlikely]] {
-    for (const Packet* packet : batch) {
-      const std::uint8_t* data = packet->data();
-      if ((data[0] & 1) == 0) continue;
-      const bool broadcast = std::all_of(data, data + 6, [](std::uint8_t b) { return b == 0xff; });
-      ++(broadcast ? slot.counters->out_broadcast_pkts : slot.counters->out_multicast_pkts);
-    }
+    const std::uint8_t* data = packet->data();
+    if ((data[0] & 1) == 0) continue;
+    const bool broadcast = std::all_of(data, data + 6, [](std::uint8_t b) { return b == 0xff; });
+    ++(broadcast ? slot.counters.out_broadcast_pkts : slot.counters.out_multicast_pkts);
   }
 }
 

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -74,9 +73,9 @@ class SwitchBase : public Device {
   }
 
   // --- Readable by any thread ---
-  unsigned port_count() const { return static_cast<unsigned>(ports_.size()); }
+  unsigned port_count() const { return port_count_; }
   const std::string& port_name(std::uint16_t port) const { return ports_[port].name; }
-  const InterfaceCounters& counters(std::uint16_t port) const { return *ports_[port].counters; }
+  const InterfaceCounters& counters(std::uint16_t port) const { return ports_[port].counters; }
   bool admin_up(std::uint16_t port) const { return ports_[port].admin.value() != 0; }
   bool oper_up(std::uint16_t port) const { return ports_[port].oper.value() != 0; }
   std::uint64_t queue_bytes(std::uint16_t port) const { return ports_[port].depth.value(); }
@@ -89,7 +88,6 @@ class SwitchBase : public Device {
 
  protected:
   struct PortSlot {
-    explicit PortSlot(const PortConfig& config);
     std::string name;
     Port* io = nullptr;
     Serialiser line;
@@ -97,7 +95,7 @@ class SwitchBase : public Device {
     bool carrier = false;
     bool alive = true;  // BFD has not said otherwise
     Gauge admin, oper, depth;
-    std::unique_ptr<InterfaceCounters> counters;
+    InterfaceCounters counters;
     std::array<Counter, kOwnDrops> drops;
   };
 
@@ -128,12 +126,13 @@ class SwitchBase : public Device {
  private:
   void update_oper(Context& ctx, std::uint16_t port, std::string_view mechanism, Time detection);
   void count_in(PortSlot& slot, std::uint16_t index, Packet* const* packets, unsigned n);
-  void count_out(PortSlot& slot, const Batch& batch);
-  void flush(Context& ctx, std::uint16_t index, Batch& batch);
+  void count_out(PortSlot& slot, const Batch& batch, std::uint64_t octets, bool group);
+  void flush(Context& ctx, std::uint16_t index, Batch& batch, std::uint64_t octets, bool group);
   void push(Context& ctx, Packet* packet);
   void drop(Context& ctx, PortSlot& slot, Packet* packet, OwnDrop reason);
 
-  std::deque<PortSlot> ports_;
+  std::unique_ptr<PortSlot[]> ports_;
+  std::uint16_t port_count_;
   PortSet backlog_;  // ports whose queue is not empty
   std::function<void(const PortEvent&)> port_event_;
 };
