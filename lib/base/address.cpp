@@ -55,8 +55,8 @@ std::string Ip6::to_string() const {
 
 Ip6 Ip6::link_local(const MacAddress& mac) {
   const auto& m = mac.bytes;
-  return {{0xfe, 0x80, 0, 0, 0, 0, 0, 0, static_cast<std::uint8_t>(m[0] ^ 2), m[1], m[2], 0xff, 0xfe,
-           m[3], m[4], m[5]}};
+  return {{0xfe, 0x80, 0, 0, 0, 0, 0, 0, static_cast<std::uint8_t>(m[0] ^ 2), m[1], m[2], 0xff,
+           0xfe, m[3], m[4], m[5]}};
 }
 
 std::optional<IpAddress> IpAddress::parse(std::string_view text) {

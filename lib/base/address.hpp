@@ -35,9 +35,9 @@ struct Ip6 {
   constexpr bool is_multicast() const { return bytes[0] == 0xff; }
   constexpr bool is_link_local() const { return bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80; }
   static std::optional<Ip6> parse(std::string_view text);
-  std::string to_string() const;                    // RFC 5952
-  static Ip6 link_local(const MacAddress& mac);     // fe80:: with modified EUI-64 (RFC 4291 2.5.1)
-  constexpr Ip6 solicited_node() const {            // RFC 4291 2.7.1
+  std::string to_string() const;                 // RFC 5952
+  static Ip6 link_local(const MacAddress& mac);  // fe80:: with modified EUI-64 (RFC 4291 2.5.1)
+  constexpr Ip6 solicited_node() const {         // RFC 4291 2.7.1
     return {{0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, bytes[13], bytes[14], bytes[15]}};
   }
 };
@@ -56,12 +56,12 @@ struct IpAddress {
 };
 
 struct IpPrefix {
-  IpAddress address;      // the host bits may be set: an interface's address with its length
+  IpAddress address;  // the host bits may be set: an interface's address with its length
   std::uint8_t length = 0;
   auto operator<=>(const IpPrefix&) const = default;
   static std::optional<IpPrefix> parse(std::string_view text);  // 10.0.1.0/31; without /: a host
   std::string to_string() const;
-  IpPrefix network() const;                    // host bits cleared
+  IpPrefix network() const;  // host bits cleared
   bool contains(const IpAddress& a) const;
 };
 

@@ -17,7 +17,8 @@ TEST(Mac, RoundTripAndRefusals) {
 TEST(Ip, RoundTripAndRefusals) {
   EXPECT_EQ(IpAddress::parse("10.0.1.255")->to_string(), "10.0.1.255");
   EXPECT_EQ(IpAddress::parse("fd00:0:0:1::")->to_string(), "fd00:0:0:1::");
-  for (const char* bad : {"", "10.0.1", "10.0.1.256", "10.0.01.1", "fd00:::1", "1:2:3", "10.0.1.1 "}) {
+  for (const char* bad :
+       {"", "10.0.1", "10.0.1.256", "10.0.01.1", "fd00:::1", "1:2:3", "10.0.1.1 "}) {
     EXPECT_FALSE(IpAddress::parse(bad)) << bad;
   }
 }
@@ -42,7 +43,8 @@ TEST(Prefix, Contains) {
 }
 
 TEST(Ip6, LinkLocalIsEui64) {
-  EXPECT_EQ(Ip6::link_local(*MacAddress::parse("02:00:00:00:01:02")).to_string(), "fe80::ff:fe00:102");
+  EXPECT_EQ(Ip6::link_local(*MacAddress::parse("02:00:00:00:01:02")).to_string(),
+            "fe80::ff:fe00:102");
 }
 
 }  // namespace

@@ -30,8 +30,14 @@ class Bytes {
   static constexpr Bytes mib(std::uint64_t n) { return Bytes(n << 20); }
   constexpr std::uint64_t count() const { return n_; }
   constexpr auto operator<=>(const Bytes&) const = default;
-  constexpr Bytes& operator+=(Bytes b) { n_ += b.n_; return *this; }
-  constexpr Bytes& operator-=(Bytes b) { n_ -= b.n_; return *this; }
+  constexpr Bytes& operator+=(Bytes b) {
+    n_ += b.n_;
+    return *this;
+  }
+  constexpr Bytes& operator-=(Bytes b) {
+    n_ -= b.n_;
+    return *this;
+  }
   friend constexpr Bytes operator+(Bytes a, Bytes b) { return Bytes(a.n_ + b.n_); }
   friend constexpr Bytes operator-(Bytes a, Bytes b) { return Bytes(a.n_ - b.n_); }
 

@@ -16,7 +16,7 @@ struct Error {
     invalid_argument,  // the request is wrong; repeating it cannot help
     not_found,
     already_exists,
-    unavailable,       // not now: a missing device, a full table, a peer that is gone
+    unavailable,  // not now: a missing device, a full table, a peer that is gone
     permission_denied,
     resource_exhausted,
     unimplemented,
@@ -32,8 +32,7 @@ class StartError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-template <class T>
-class [[nodiscard]] Result {
+template <class T> class [[nodiscard]] Result {
  public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
@@ -53,8 +52,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-template <>
-class [[nodiscard]] Result<void> {
+template <> class [[nodiscard]] Result<void> {
  public:
   Result() = default;
   Result(Error error) : error_(std::move(error)), ok_(false) {}

@@ -24,8 +24,14 @@ class Time {
   constexpr double seconds() const { return static_cast<double>(ns_) * 1e-9; }
 
   constexpr auto operator<=>(const Time&) const = default;
-  constexpr Time& operator+=(Time d) { ns_ += d.ns_; return *this; }
-  constexpr Time& operator-=(Time d) { ns_ -= d.ns_; return *this; }
+  constexpr Time& operator+=(Time d) {
+    ns_ += d.ns_;
+    return *this;
+  }
+  constexpr Time& operator-=(Time d) {
+    ns_ -= d.ns_;
+    return *this;
+  }
   friend constexpr Time operator+(Time a, Time b) { return Time(a.ns_ + b.ns_); }
   friend constexpr Time operator-(Time a, Time b) { return Time(a.ns_ - b.ns_); }
   friend constexpr Time operator*(Time a, std::int64_t k) { return Time(a.ns_ * k); }

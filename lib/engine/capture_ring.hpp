@@ -22,8 +22,8 @@ class CaptureRing final : public CaptureSink {
     Time time;
     std::uint16_t port;
     Direction direction;
-    std::uint32_t frame_length;  // on the wire, without FCS
-    std::string_view comment;    // a drop's name: lives as long as the program
+    std::uint32_t frame_length;           // on the wire, without FCS
+    std::string_view comment;             // a drop's name: lives as long as the program
     std::span<const std::uint8_t> bytes;  // at most snap of them
   };
 
@@ -57,14 +57,17 @@ class CaptureRing final : public CaptureSink {
   }
 
   // The consumer: calls f(Frame) for each, in order; the frame's bytes are valid within f.
-  template <class F>
-  unsigned drain(F&& f) {
+  template <class F> unsigned drain(F&& f) {
     std::uint32_t head = head_.load(std::memory_order_relaxed);
     const std::uint32_t tail = tail_.load(std::memory_order_acquire);
     const unsigned n = tail - head;
     for (; head != tail; ++head) {
       const Slot& slot = slots_[head & mask_];
-      f(Frame{slot.time, slot.port, slot.direction, slot.frame_length, slot.comment,
+      f(Frame{slot.time,
+              slot.port,
+              slot.direction,
+              slot.frame_length,
+              slot.comment,
               {&bytes_[std::size_t{head & mask_} * snap_], slot.copied}});
       head_.store(head + 1, std::memory_order_release);
     }

@@ -30,7 +30,8 @@ TEST(CaptureRing, SnapsChainsAndLosesWhenFull) {
     EXPECT_EQ(f.frame_length, 1600U);
     EXPECT_TRUE(std::equal(f.bytes.begin(), f.bytes.end(), bytes.begin()));
     EXPECT_EQ(f.bytes.size(), 500U);
-  }), 4U);
+  }),
+            4U);
   EXPECT_EQ(ring.drain([](const auto&) {}), 0U);
 }
 

@@ -6,12 +6,12 @@
 #include <thread>
 #include <vector>
 
+#include "base/result.hpp"
 #include "engine/inbox.hpp"
 #include "engine/pipeline.hpp"
 #include "engine/port_set.hpp"
 #include "engine/serialiser.hpp"
 #include "engine/worker.hpp"
-#include "base/result.hpp"
 
 namespace frond {
 namespace {
@@ -59,7 +59,10 @@ TEST(PortSet, IteratesInOrder) {
   PortSet set(130);
   for (unsigned p : {129U, 0U, 64U, 63U}) set.set(p);
   std::vector<unsigned> seen;
-  set.for_each([&](unsigned p) { seen.push_back(p); set.clear(p); });
+  set.for_each([&](unsigned p) {
+    seen.push_back(p);
+    set.clear(p);
+  });
   EXPECT_EQ(seen, (std::vector<unsigned>{0, 63, 64, 129}));
   EXPECT_FALSE(set.any());
 }
@@ -87,8 +90,7 @@ struct OddLength {
   static constexpr std::string_view kName = "odd_length";
   enum Drop : std::uint8_t { too_short };
   static constexpr std::array<DropInfo, 1> kDrops{{{"odd_too_short", "shorter than 3 bytes"}}};
-  template <class Why>
-  Verdict decide(Packet& p, Why& why) const {
+  template <class Why> Verdict decide(Packet& p, Why& why) const {
     if (p.length() < 3) {
       if constexpr (Why::kOn) why("short");
       return Verdict::drop(too_short);
@@ -104,8 +106,14 @@ struct Second : OddLength {
 };
 struct Slow {
   std::vector<unsigned> drops, punts;
-  void punt(Context&, Packet* p, PuntCode code) { punts.push_back(code); p->free(); }
-  void drop(Context&, Packet* p, unsigned flat) { drops.push_back(flat); p->free(); }
+  void punt(Context&, Packet* p, PuntCode code) {
+    punts.push_back(code);
+    p->free();
+  }
+  void drop(Context&, Packet* p, unsigned flat) {
+    drops.push_back(flat);
+    p->free();
+  }
 };
 
 TEST(Pipeline, ScattersWhatDoesNotGoOn) {

@@ -15,7 +15,9 @@ class Inbox {
   Inbox() = default;
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
-  ~Inbox() { take_all([](Message&) {}); }
+  ~Inbox() {
+    take_all([](Message&) {});
+  }
 
   // Any thread. Messages of one thread run in the order in which it posted them.
   void post(Message message) {
@@ -38,8 +40,7 @@ class Inbox {
     Node* next;
   };
 
-  template <class F>
-  void take_all(F&& f) {
+  template <class F> void take_all(F&& f) {
     Node* node = head_.exchange(nullptr, std::memory_order_acquire);
     Node* oldest = nullptr;
     while (node != nullptr) {

@@ -31,14 +31,17 @@ namespace frond {
 // if constexpr (Why::kOn) why("fmt", args...) in a stage explains a decision.
 struct NoWhy {
   static constexpr bool kOn = false;
-  template <class... Args>
-  void operator()(Args&&...) {}
+  template <class... Args> void operator()(Args&&...) {}
 };
 
 template <class Stage>
-concept HasEnabled = requires(const Stage& s) { { s.enabled() } -> std::same_as<bool>; };
+concept HasEnabled = requires(const Stage& s) {
+  { s.enabled() } -> std::same_as<bool>;
+};
 template <class Stage>
-concept HasApply = requires(Stage& s, Context& c, Batch& b) { s.apply(c, b); };
+concept HasApply = requires(Stage& s, Context& c, Batch& b) {
+  s.apply(c, b);
+};
 
 // One drop of a pipeline: which stage, which reason.
 struct StageDrop {
@@ -46,26 +49,21 @@ struct StageDrop {
   DropInfo info;
 };
 
-template <class... Stages>
-class Pipeline {
+template <class... Stages> class Pipeline {
  public:
   static constexpr unsigned kStages = sizeof...(Stages);
   static constexpr unsigned kDropCount = (0 + ... + static_cast<unsigned>(Stages::kDrops.size()));
 
   explicit Pipeline(Stages... stages) : stages_(std::move(stages)...) {}
 
-  template <unsigned I>
-  auto& stage() { return std::get<I>(stages_); }
-  template <class Stage>
-  Stage& get() { return std::get<Stage>(stages_); }
-  template <class Stage>
-  const Stage& get() const { return std::get<Stage>(stages_); }
+  template <unsigned I> auto& stage() { return std::get<I>(stages_); }
+  template <class Stage> Stage& get() { return std::get<Stage>(stages_); }
+  template <class Stage> const Stage& get() const { return std::get<Stage>(stages_); }
 
   // Runs the batch through all stages, in order. Those that go on stay in it. `slow` is told of
   // the rest: slow.punt(ctx, packet, code) owns the packet; slow.drop(ctx, packet, flat_index)
   // counts, and frees it or answers.
-  template <class Slow>
-  void process(Context& ctx, Batch& batch, Slow& slow) {
+  template <class Slow> void process(Context& ctx, Batch& batch, Slow& slow) {
     process_from<0>(ctx, batch, slow);
   }
 
@@ -88,15 +86,15 @@ class Pipeline {
   }
   // The flat index of a stage's first drop.
   static constexpr unsigned drop_base(unsigned stage) {
-    constexpr std::array<unsigned, kStages> sizes = {static_cast<unsigned>(Stages::kDrops.size())...};
+    constexpr std::array<unsigned, kStages> sizes = {
+        static_cast<unsigned>(Stages::kDrops.size())...};
     unsigned base = 0;
     for (unsigned i = 0; i < stage; ++i) base += sizes[i];
     return base;
   }
 
  private:
-  template <unsigned I, class Slow>
-  void process_from(Context& ctx, Batch& batch, Slow& slow) {
+  template <unsigned I, class Slow> void process_from(Context& ctx, Batch& batch, Slow& slow) {
     if constexpr (I < kStages) {
       if (batch.empty()) return;
       run<I>(ctx, batch, slow);
@@ -104,8 +102,7 @@ class Pipeline {
     }
   }
 
-  template <unsigned I, class Slow>
-  void run(Context& ctx, Batch& batch, Slow& slow) {
+  template <unsigned I, class Slow> void run(Context& ctx, Batch& batch, Slow& slow) {
     auto& stage = std::get<I>(stages_);
     using Stage = std::remove_reference_t<decltype(stage)>;
     if constexpr (HasEnabled<Stage>) {
@@ -121,7 +118,8 @@ class Pipeline {
         gone |= std::uint64_t{1} << i;
       }
     }
-    if (gone != 0) [[unlikely]] scatter<I>(ctx, batch, gone, slow);
+    if (gone != 0) [[unlikely]]
+      scatter<I>(ctx, batch, gone, slow);
     if constexpr (HasApply<Stage>) stage.apply(ctx, batch);
   }
 

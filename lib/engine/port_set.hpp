@@ -34,8 +34,7 @@ class PortSet {
   }
 
   // Calls f(port) for each port in the set, in order. f may clear its own port.
-  template <class F>
-  void for_each(F&& f) const {
+  template <class F> void for_each(F&& f) const {
     for (unsigned i = 0; i < words_.size(); ++i) {
       for (std::uint64_t w = words_[i]; w != 0; w &= w - 1) {
         f(i * 64 + static_cast<unsigned>(std::countr_zero(w)));

@@ -15,9 +15,9 @@ inline constexpr PuntCode kNoPunt = 0;
 // A drop is declared by the stage (or device) that does it, in its constexpr array kDrops. It is a
 // counter, a trace word and a line in the docs.
 struct DropInfo {
-  std::string_view name;            // <proto>_<reason>
-  std::string_view help;            // one sentence, with the clause
-  PuntCode answer = kNoPunt;        // the agent may answer the sender (ICMP) before it is freed
+  std::string_view name;      // <proto>_<reason>
+  std::string_view help;      // one sentence, with the clause
+  PuntCode answer = kNoPunt;  // the agent may answer the sender (ICMP) before it is freed
 };
 
 class Verdict {
@@ -25,8 +25,7 @@ class Verdict {
   constexpr Verdict() = default;
   static constexpr Verdict next() { return Verdict(0); }
   // index into the stage's kDrops
-  template <class Index>
-  static constexpr Verdict drop(Index index) {
+  template <class Index> static constexpr Verdict drop(Index index) {
     return Verdict(static_cast<std::uint8_t>(1 + static_cast<unsigned>(index)));
   }
   static constexpr Verdict punt(PuntCode code) {

@@ -25,33 +25,33 @@ inline constexpr std::uint16_t kNoPort = 0xffff;
 // receive (Packet::reset_meta), except time and id where a Wire carries them.
 struct alignas(64) PacketMeta {
   enum Flag : std::uint8_t {
-    kTagged = 1,          // vlan_tci is the outermost 802.1Q tag, still in the frame
-    kFragment = 2,        // part of a fragmented datagram: the ports must not be read
-    kOptions = 4,         // IPv4 options or IPv6 extension headers are there
-    kGroupAddress = 8,    // destination MAC is multicast or broadcast
-    kControl = 16,        // made by a control agent of this device
+    kTagged = 1,        // vlan_tci is the outermost 802.1Q tag, still in the frame
+    kFragment = 2,      // part of a fragmented datagram: the ports must not be read
+    kOptions = 4,       // IPv4 options or IPv6 extension headers are there
+    kGroupAddress = 8,  // destination MAC is multicast or broadcast
+    kControl = 16,      // made by a control agent of this device
   };
 
-  Time time;                   // received: ideal arrival of the last bit; sent: ideal departure of it
-  std::uint64_t id = 0;        // given by the source; kept across hops, 0 from a real device
-  std::uint32_t elided = 0;    // payload bytes that the frame has on the wire but not in memory
+  Time time;                 // received: ideal arrival of the last bit; sent: ideal departure of it
+  std::uint64_t id = 0;      // given by the source; kept across hops, 0 from a real device
+  std::uint32_t elided = 0;  // payload bytes that the frame has on the wire but not in memory
   std::uint32_t flow_hash = 0;
   std::uint32_t next_hop = kNoNextHop;
   std::uint16_t ingress = kNoPort;
   std::uint16_t egress = kNoPort;
-  std::uint16_t l3 = 0;        // offset of the network header; 0: not parsed
-  std::uint16_t l4 = 0;        // offset of the transport header; 0: none in this packet
+  std::uint16_t l3 = 0;          // offset of the network header; 0: not parsed
+  std::uint16_t l4 = 0;          // offset of the transport header; 0: none in this packet
   std::uint16_t ether_type = 0;  // of what is at l3, host order
   std::uint16_t vlan_tci = 0;    // host order
   std::uint16_t src_port = 0;    // of TCP, UDP and SCTP, host order; 0 for fragments
   std::uint16_t dst_port = 0;
-  std::uint8_t ip_proto = 0;     // transport protocol, after IPv6 extension headers
+  std::uint8_t ip_proto = 0;  // transport protocol, after IPv6 extension headers
   std::uint8_t flags = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t priority_group = 0;
   std::uint8_t queue = 0;
-  std::uint8_t stage = 0;        // where the verdict was given
-  std::uint8_t verdict = 0;      // see engine/verdict.hpp
+  std::uint8_t stage = 0;    // where the verdict was given
+  std::uint8_t verdict = 0;  // see engine/verdict.hpp
   std::uint8_t spare = 0;
 };
 static_assert(sizeof(PacketMeta) == 64);
@@ -75,10 +75,10 @@ class Packet {
   // Bytes that the frame has on a wire, without FCS, preamble and gap.
   std::uint32_t frame_length() const { return mbuf_.pkt_len + meta_.elided; }
 
-  template <class Header>
-  Header& at(std::uint32_t offset) { return *reinterpret_cast<Header*>(data() + offset); }
-  template <class Header>
-  const Header& at(std::uint32_t offset) const {
+  template <class Header> Header& at(std::uint32_t offset) {
+    return *reinterpret_cast<Header*>(data() + offset);
+  }
+  template <class Header> const Header& at(std::uint32_t offset) const {
     return *reinterpret_cast<const Header*>(data() + offset);
   }
   std::span<const std::uint8_t> head() const { return {data(), head_length()}; }

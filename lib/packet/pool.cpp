@@ -12,9 +12,9 @@
 namespace frond {
 
 PacketPool::PacketPool(const std::string& name, const Config& config)
-    : pool_(rte_pktmbuf_pool_create(name.c_str(), config.packets, config.cache, sizeof(PacketMeta),
-                                    static_cast<std::uint16_t>(config.data_room + RTE_PKTMBUF_HEADROOM),
-                                    SOCKET_ID_ANY)),
+    : pool_(rte_pktmbuf_pool_create(
+          name.c_str(), config.packets, config.cache, sizeof(PacketMeta),
+          static_cast<std::uint16_t>(config.data_room + RTE_PKTMBUF_HEADROOM), SOCKET_ID_ANY)),
       data_room_(config.data_room) {
   if (pool_ == nullptr) {
     throw StartError("packet pool '" + name + "' of " + std::to_string(config.packets) + " x " +

@@ -14,9 +14,9 @@ namespace frond {
 class PacketPool {
  public:
   struct Config {
-    unsigned packets = 65536;     // in the pool, all caches included
-    unsigned data_room = 2048;    // bytes a segment, without headroom
-    unsigned cache = 256;         // packets each core keeps at hand
+    unsigned packets = 65536;   // in the pool, all caches included
+    unsigned data_room = 2048;  // bytes a segment, without headroom
+    unsigned cache = 256;       // packets each core keeps at hand
   };
 
   // Throws StartError when the memory is not there.

@@ -37,7 +37,7 @@ TEST(PacketPool, MakesAndClonesOverSegments) {
   EXPECT_EQ(copy->frame_length(), 1050U);
   copy->data()[0] = 0xff;
   EXPECT_EQ(p->data()[0], 0) << "a clone has a header of its own";
-  EXPECT_EQ(rte_mbuf_check(copy->mbuf(), 1, nullptr) , 0);
+  EXPECT_EQ(rte_mbuf_check(copy->mbuf(), 1, nullptr), 0);
 }
 
 TEST(PacketPool, EmptyPoolGivesNullAndLeaksNothing) {

@@ -34,8 +34,10 @@ class Fifo {
   // always fits into an empty queue.
   bool push(Packet* packet) {
     const std::uint64_t bytes = bytes_ + packet->frame_length();
-    if (bytes > limit_ && count_ != 0) [[unlikely]] return false;
-    if (count_ == ring_.size()) [[unlikely]] grow();
+    if (bytes > limit_ && count_ != 0) [[unlikely]]
+      return false;
+    if (count_ == ring_.size()) [[unlikely]]
+      grow();
     ring_[(first_ + count_) & (ring_.size() - 1)] = packet;
     ++count_;
     bytes_ = bytes;

@@ -22,11 +22,10 @@
 
 namespace frond {
 
-template <class Pipeline>
-class Switch final : public SwitchBase {
+template <class Pipeline> class Switch final : public SwitchBase {
  public:
-  Switch(std::string name, std::uint32_t id, std::uint64_t seed, const std::vector<PortConfig>& ports,
-         const typename Pipeline::Config& config)
+  Switch(std::string name, std::uint32_t id, std::uint64_t seed,
+         const std::vector<PortConfig>& ports, const typename Pipeline::Config& config)
       : SwitchBase(std::move(name), id, seed, ports), pipeline_(config) {
     for (const StageDrop& drop : Pipeline::drops()) drop_list_.push_back(drop);
     for (const DropInfo& own : kOwnDropInfo) drop_list_.push_back({"queue", own});

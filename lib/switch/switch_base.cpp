@@ -153,7 +153,8 @@ inline void SwitchBase::push(Context& ctx, Packet* packet) {
                        slot.admin.value() != 0;
     if (!probe) return drop(ctx, slot, packet, port_down);
   }
-  if (!slot.queue.push(packet)) [[unlikely]] return drop(ctx, slot, packet, queue_tail_drop);
+  if (!slot.queue.push(packet)) [[unlikely]]
+    return drop(ctx, slot, packet, queue_tail_drop);
   backlog_.set(port);
 }
 
@@ -175,7 +176,8 @@ void SwitchBase::transmit(Context& ctx, Time until) {
         octets = group = 0;
       }
     }
-    if (!batch.empty()) flush(ctx, static_cast<std::uint16_t>(port), batch, octets, (group & 1) != 0);
+    if (!batch.empty())
+      flush(ctx, static_cast<std::uint16_t>(port), batch, octets, (group & 1) != 0);
     slot.depth.set(slot.queue.bytes());
     if (slot.queue.empty()) backlog_.clear(port);
   });

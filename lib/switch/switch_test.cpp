@@ -92,7 +92,8 @@ class SwitchTest : public testing::Test {
   void make(SwitchBase::PortConfig config) {
     std::vector<SwitchBase::PortConfig> configs(kPorts, config);
     device_ = std::make_unique<Switch<ByFirstByte>>("s", 0, 1, configs, ByFirstByte::Config{});
-    for (unsigned p = 0; p < kPorts; ++p) device_->attach(static_cast<std::uint16_t>(p), &ports_[p]);
+    for (unsigned p = 0; p < kPorts; ++p)
+      device_->attach(static_cast<std::uint16_t>(p), &ports_[p]);
     step(Time());
   }
   Time step(Time now) {

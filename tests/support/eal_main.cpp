@@ -8,9 +8,9 @@
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  const char* eal[] = {"test",         "--no-huge", "--no-pci",       "--no-shconf",
-                       "--no-telemetry", "-m",      "1024",           "--log-level=error",
-                       "--lcores",     "0",         nullptr};
+  const char* eal[] = {"test",           "--no-huge", "--no-pci", "--no-shconf",
+                       "--no-telemetry", "-m",        "1024",     "--log-level=error",
+                       "--lcores",       "0",         nullptr};
   if (rte_eal_init(10, const_cast<char**>(eal)) < 0) {
     std::fprintf(stderr, "rte_eal_init failed\n");
     return 1;
