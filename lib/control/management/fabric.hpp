@@ -166,7 +166,7 @@ struct TraceRequest {
 
 struct TraceLine {
   std::string stage;     // "parse", "route", ..., "in", "out"
-  std::string text;      // what it decided and why
+  std::string text;      // what it decided and why, as it is shown: "route    10.0.4.0/24 -> ecmp 2"
 };
 
 struct TraceHop {
@@ -227,9 +227,9 @@ class Fabric {
   // At one end of a link; both ends lose or get carrier.
   virtual Status set_link_admin(const std::string& node, const std::string& port, bool up) = 0;
 
-  enum class Direction : std::uint8_t { out, in, both };  // as seen from that port
+  // Of the direction that leaves this end; the other direction is the other end's.
   virtual Status set_impairment(const std::string& node, const std::string& port,
-                                Direction direction, const Impairment& impairment) = 0;
+                                const Impairment& impairment) = 0;
 
   // An invalid file is a report with errors, not an Error. `file` is for diagnostics.
   virtual Result<ApplyReport> apply(const std::string& yaml, const std::string& file,
