@@ -2,8 +2,10 @@
 // Fifo: packets in order, bounded in bytes. Owns what is in it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <span>
 
 #include "base/rate.hpp"
 #include "packet/packet.hpp"
@@ -16,18 +18,15 @@ class Fifo {
   ~Fifo() { clear(); }
   Fifo(const Fifo&) = delete;
   Fifo& operator=(const Fifo&) = delete;
-  Fifo(Fifo&& other) noexcept { swap(other); }
-  Fifo& operator=(Fifo&& other) noexcept {
-    swap(other);
-    return *this;
-  }
 
   bool empty() const { return count_ == 0; }
   unsigned packets() const { return count_; }
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t limit() const { return limit_; }
-  std::uint64_t watermark() const { return watermark_; }
-  void clear_watermark() { watermark_ = bytes_; }
+  // The most bytes that were ever in the queue. Between two takes bytes only grow, so it is enough
+  // to look when something is taken.
+  std::uint64_t watermark() const { return std::max(watermark_, bytes_); }
+  void clear_watermark() { watermark_ = 0; }
   void set_limit(Bytes limit) { limit_ = limit.count(); }
 
   // False when the packet would exceed the limit: it stays the caller's (tail drop). A packet
@@ -36,20 +35,28 @@ class Fifo {
     const std::uint64_t bytes = bytes_ + packet->frame_length();
     if (bytes > limit_ && count_ != 0) [[unlikely]]
       return false;
-    if (count_ == ring_.size()) [[unlikely]]
+    if (count_ > mask_ || ring_ == nullptr) [[unlikely]]
       grow();
-    ring_[(first_ + count_) & (ring_.size() - 1)] = packet;
+    ring_[(first_ + count_) & mask_] = packet;
     ++count_;
     bytes_ = bytes;
-    if (bytes > watermark_) watermark_ = bytes;
     return true;
   }
-  Packet* front() const { return ring_[first_]; }
+
+  // The oldest packets that lie side by side, at least one unless empty.
+  std::span<Packet* const> run() const {
+    return {ring_.get() + first_, std::min(count_, mask_ + 1 - first_)};
+  }
+  // Takes the first n of run(), whose frames have so many bytes.
+  void take(unsigned n, std::uint64_t bytes) {
+    watermark_ = std::max(watermark_, bytes_);
+    first_ = (first_ + n) & mask_;
+    count_ -= n;
+    bytes_ -= bytes;
+  }
   Packet* pop() {
     Packet* packet = ring_[first_];
-    first_ = (first_ + 1) & (static_cast<unsigned>(ring_.size()) - 1);
-    --count_;
-    bytes_ -= packet->frame_length();
+    take(1, packet->frame_length());
     return packet;
   }
   void clear() {
@@ -58,21 +65,16 @@ class Fifo {
 
  private:
   void grow() {
-    std::vector<Packet*> larger(ring_.empty() ? 16 : ring_.size() * 2);
-    for (unsigned i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) & (ring_.size() - 1)];
-    ring_.swap(larger);
+    const unsigned size = ring_ == nullptr ? 16 : (mask_ + 1) * 2;
+    auto larger = std::make_unique<Packet*[]>(size);
+    for (unsigned i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) & mask_];
+    ring_ = std::move(larger);
+    mask_ = size - 1;
     first_ = 0;
   }
-  void swap(Fifo& other) {
-    ring_.swap(other.ring_);
-    std::swap(first_, other.first_);
-    std::swap(count_, other.count_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(limit_, other.limit_);
-    std::swap(watermark_, other.watermark_);
-  }
 
-  std::vector<Packet*> ring_;  // a power of two; grows to the deepest backlog and stays
+  std::unique_ptr<Packet*[]> ring_;  // a power of two; grows to the deepest backlog and stays
+  unsigned mask_ = 0;
   unsigned first_ = 0;
   unsigned count_ = 0;
   std::uint64_t bytes_ = 0;

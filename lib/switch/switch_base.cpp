@@ -155,29 +155,31 @@ inline void SwitchBase::push(Context& ctx, Packet* packet) {
   }
   if (!slot.queue.push(packet)) [[unlikely]]
     return drop(ctx, slot, packet, queue_tail_drop);
-  backlog_.set(port);
+  if (slot.queue.packets() == 1) backlog_.set(port);
 }
 
 void SwitchBase::transmit(Context& ctx, Time until) {
   backlog_.for_each([&](unsigned port) {
     PortSlot& slot = ports_[port];
-    Batch batch;
-    std::uint64_t octets = 0;
-    unsigned group = 0;
     while (!slot.queue.empty() && slot.line.idle(until)) {
-      Packet* packet = slot.queue.pop();
-      const std::uint32_t bytes = packet->frame_length();
-      packet->meta().time = slot.line.send(packet->meta().time, until, bytes);
-      octets += bytes + kFcsBytes;
-      group |= packet->data()[0];
-      batch.push(packet);
-      if (batch.full()) {
-        flush(ctx, static_cast<std::uint16_t>(port), batch, octets, (group & 1) != 0);
-        octets = group = 0;
+      Batch batch;
+      std::uint64_t bytes = 0;
+      unsigned group = 0;
+      // A copy, so that the line's state stays in registers while packets are written.
+      Serialiser line = slot.line;
+      for (Packet* packet : slot.queue.run()) {
+        if (!line.idle(until) || batch.full()) break;
+        const std::uint32_t length = packet->frame_length();
+        packet->meta().time = line.send(packet->meta().time, until, length);
+        bytes += length;
+        group |= packet->data()[0];
+        batch.push(packet);
       }
+      slot.line = line;
+      slot.queue.take(batch.size(), bytes);
+      flush(ctx, static_cast<std::uint16_t>(port), batch, bytes + batch.size() * kFcsBytes,
+            (group & 1) != 0);
     }
-    if (!batch.empty())
-      flush(ctx, static_cast<std::uint16_t>(port), batch, octets, (group & 1) != 0);
     slot.depth.set(slot.queue.bytes());
     if (slot.queue.empty()) backlog_.clear(port);
   });
