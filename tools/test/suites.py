@@ -74,7 +74,7 @@ def build(kind, *targets):
     seconds = time.monotonic() - start
     ok = done.returncode == 0
     show(f"built build/{kind} in {seconds:.0f} s" if ok else f"build/{kind} does not build", ok)
-    errors = "\n".join(done.stdout.split("\n")[-80:])
+    errors = "\n".join([line for line in done.stdout.split("\n") if not line.startswith("[")][-80:])
     return Case("build", kind, "passed" if ok else "failed", seconds, errors)
 
 
