@@ -35,6 +35,12 @@ class Device {
 
   // Ports to poll in the next step: a World sets those that have an arrival due, a Worker all.
   PortSet& ready() { return ready_; }
+  // Ports that have something behind them; the device keeps it.
+  const PortSet& attached() const { return attached_; }
+  void poll_all() { ready_.add(attached_); }
+
+ protected:
+  PortSet attached_;
 
  private:
   std::string name_;

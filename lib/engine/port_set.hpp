@@ -26,6 +26,10 @@ class PortSet {
     }
     return false;
   }
+  // Both of the same size.
+  void add(const PortSet& other) {
+    for (unsigned i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
+  }
   void set_all() {
     for (unsigned p = 0; p < ports_; ++p) set(p);
   }

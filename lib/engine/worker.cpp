@@ -78,7 +78,7 @@ void Worker::run() {
     Time next = Time::max();
     unsigned work = 0;
     for (Device* device : devices_) {
-      device->ready().set_all();
+      device->poll_all();
       Context ctx{start, device->rng(), pool_};
       next = std::min(next, device->step(ctx));
       work += ctx.work;

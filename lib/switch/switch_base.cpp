@@ -19,6 +19,7 @@ SwitchBase::SwitchBase(std::string name, std::uint32_t id, std::uint64_t seed,
     ports_[i].admin.set(ports[i].admin_up);
   }
   ready().resize(port_count());
+  attached_.resize(port_count());
 }
 
 SwitchBase::~SwitchBase() {
@@ -29,6 +30,7 @@ SwitchBase::~SwitchBase() {
 void SwitchBase::attach(std::uint16_t port, Port* io) {
   ports_[port].io = io;
   ready().set(port);
+  io != nullptr ? attached_.set(port) : attached_.clear(port);
 }
 
 void SwitchBase::set_admin_up(Context& ctx, std::uint16_t port, bool up) {

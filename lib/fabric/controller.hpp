@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Controller: what the routes of every switch should be, given which links are up. Plain code for
+// both clocks: it is told of each port's state and answers with the changes; who runs it delivers
+// them to the switches.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.hpp"
+#include "features/l3/router.hpp"
+#include "topology/addressing.hpp"
+#include "topology/routes.hpp"
+#include "topology/topology.hpp"
+
+namespace frond::fabric {
+
+struct SwitchChange {
+  std::uint32_t node = topology::kNone;
+  topology::RouteChanges changes;
+};
+
+class Controller {
+ public:
+  Controller(const topology::Topology& topology, const topology::Addressing& addressing);
+
+  // All routes, with every link up: what a switch starts with.
+  std::vector<SwitchChange> initial() const;
+
+  // An end of a link went up or down. A link is up when both ends are.
+  std::vector<SwitchChange> port_changed(topology::End end, bool up);
+
+  const topology::LinkStates& links() const { return links_; }
+
+ private:
+  const topology::Topology& topology_;
+  const topology::Addressing& addressing_;
+  std::vector<std::array<bool, 2>> ends_;  // [link]: a, b
+  topology::LinkStates links_;
+  topology::Routes routes_;
+};
+
+// A topology group is a pair of groups of the router, one a family.
+inline l3::GroupId router_group(std::uint32_t dense, bool v6) { return {dense * 2 + v6}; }
+
+// The router's side of one switch: remembers which of its dense group numbers is which destination.
+class RouteInstaller {
+ public:
+  RouteInstaller(const topology::Topology& topology, const topology::Addressing& addressing,
+                 std::uint32_t node)
+      : topology_(topology), addressing_(addressing), node_(node) {}
+
+  // On the switch's owner. Returns the first thing that the router refused.
+  Status apply(const topology::RouteChanges& changes, l3::Router& router);
+
+ private:
+  std::uint32_t dense(std::uint32_t group_id);
+  std::vector<l3::Member> members(const topology::Group& group, bool v6) const;
+
+  const topology::Topology& topology_;
+  const topology::Addressing& addressing_;
+  std::uint32_t node_;
+  std::vector<std::uint32_t> dense_;  // position: dense number; value: group id, kNone: free
+};
+
+}  // namespace frond::fabric
