@@ -24,9 +24,9 @@ class LeafSpine:
         return self.hosts * self.host_gbps * 1e9 * self.load / (8 * self.datagram)
 
     def microseconds_for(self, hops):
-        """Virtual time in which about so many hops happen: a packet is sent by its host, and
-        forwarded by leaf, spine and leaf."""
-        return hops / (4 * self.packets_per_second()) * 1e6
+        """Virtual time in which about so many hops happen: a packet is sent by a host, forwarded by
+        leaf, spine and leaf, and received by a host."""
+        return hops / (5 * self.packets_per_second()) * 1e6
 
     def yaml(self, microseconds):
         rate = f"{self.host_gbps * self.load:g}Gbps"
