@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "base/address.hpp"
 #include "base/fields.hpp"
@@ -24,8 +24,7 @@ namespace frond::l3 {
 
 enum class FibKind : std::uint8_t { compact, large };
 constexpr auto enum_names(FibKind) {
-  return std::array<std::pair<std::string_view, FibKind>, 2>{
-      {{"compact", FibKind::compact}, {"large", FibKind::large}}};
+  return std::to_array<std::string_view>({"compact", "large"});
 }
 
 class Fib {
@@ -36,7 +35,8 @@ class Fib {
     std::uint32_t v4_routes = 640 * 1024;
     std::uint32_t v6_routes = 160 * 1024;
     std::uint32_t v4_long_blocks = 64 * 1024;   // of 256 addresses with prefixes longer than /24
-    std::uint32_t v6_blocks = 256 * 1024;       // nodes of the trie
+    // Nodes of the trie. DPDK reserves one for each 8 bits after /24: three a /48, five a /64.
+    std::uint32_t v6_blocks = 704 * 1024;
 
     template <class F> static void fields(F& f) {
       f("kind", &Config::kind, "", "compact grows with the routes; large takes its memory at once");

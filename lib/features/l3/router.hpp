@@ -72,6 +72,8 @@ struct Neighbor {
   std::uint32_t members = 0;        // of ECMP groups: while there are any it keeps its index
 };
 
+inline constexpr std::uint32_t kMaxGroups = 1U << 16;
+
 class Router {
  public:
   struct Config {
