@@ -55,7 +55,7 @@ enum Type : std::uint8_t {
   kNeighborAdvertisement = 136,
   kRedirect = 137,
 };
-enum UnreachableCode : std::uint8_t { kNoRoute = 0, kAddress = 3, kPort = 4 };
+enum UnreachableCode : std::uint8_t { kNoRoute = 0, kBeyondScope = 2, kAddress = 3, kPort = 4 };
 enum ParameterCode : std::uint8_t { kUnrecognizedNextHeader = 1 };
 // RFC 4443 2.1: the high bit is clear. 2.4 (e) treats a redirect the same.
 constexpr bool is_error(std::uint8_t type) { return type < 128 || type == kRedirect; }

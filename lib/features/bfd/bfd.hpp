@@ -118,9 +118,8 @@ class Bfd {
 
   void start(Context& ctx, Slot& slot);
   void stop(Slot& slot);
-  Slot* find(const Packet& packet, std::uint32_t discriminator, std::uint8_t state);
+  Slot* find(const Packet& packet, const Control& control);
   void heard(Context& ctx, Slot& slot, const Control& control);
-  void state_changed(Context& ctx, Slot& slot);
   void report(Context& ctx, Slot& slot, bool up, Diagnostic diagnostic);
   void send(Context& ctx, Slot& slot, bool final);
   void schedule(Context& ctx, Slot& slot);

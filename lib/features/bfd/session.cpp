@@ -35,6 +35,14 @@ std::string_view name(Diagnostic diagnostic) {
   return "other";  // a peer may send any of 32
 }
 
+void Session::start(std::uint32_t discriminator, Time now) {
+  const bool admin_down = state_ == State::admin_down;
+  *this = Session(timing_);
+  discriminator_ = discriminator;
+  last_heard_ = now;
+  if (admin_down) set_admin(true);
+}
+
 bool Session::receive(const Control& heard, Time now) {
   // 6.8.6: a session that is administratively down discards what it hears.
   if (state_ == State::admin_down) return false;

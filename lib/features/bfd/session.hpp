@@ -46,8 +46,10 @@ class Session {
     std::uint8_t multiplier = 3;
   };
 
-  Session(const Timing& timing, std::uint32_t discriminator)
-      : timing_(timing), discriminator_(discriminator) {}
+  explicit Session(const Timing& timing) : timing_(timing) {}
+
+  // From nothing: the port has come up. discriminator: not 0.
+  void start(std::uint32_t discriminator, Time now);
 
   // RFC 5880 6.8.6, from where the session has been found. Returns whether the state changed.
   bool receive(const Control& heard, Time now);
@@ -76,6 +78,7 @@ class Session {
   Diagnostic diagnostic() const { return diagnostic_; }
   std::uint32_t discriminator() const { return discriminator_; }
   std::uint32_t remote_discriminator() const { return remote_discriminator_; }
+  // When the last packet was heard; before the first, when the session started.
   Time last_heard() const { return last_heard_; }
 
  private:
@@ -86,7 +89,7 @@ class Session {
   }
 
   Timing timing_;
-  std::uint32_t discriminator_;
+  std::uint32_t discriminator_ = 0;
   State state_ = State::down;
   State remote_state_ = State::down;
   Diagnostic diagnostic_ = Diagnostic::none;

@@ -13,6 +13,7 @@
 #include "features/icmp/token_bucket.hpp"
 #include "features/l3/router.hpp"
 #include "features/neighbor/neighbor.hpp"
+#include "features/punt.hpp"
 #include "features/slow_path.hpp"
 
 namespace frond::icmp {
@@ -45,16 +46,6 @@ struct Config {
   }
 };
 
-// What there is to say; type and code follow from the packet's family.
-enum class Error : std::uint8_t {
-  net_unreachable,
-  host_unreachable,
-  protocol_unreachable,
-  port_unreachable,
-  time_exceeded,
-  too_big,  // fragmentation needed and DF set; packet too big
-};
-
 class Icmp {
  public:
   static constexpr std::string_view kName = "icmp";
@@ -70,35 +61,66 @@ class Icmp {
     icmp_no_buffer,
     fragment_rate_limited,
     fragment_malformed,
+    fragment_no_buffer,
     kDropCount,
   };
   static const std::array<DropInfo, kDropCount> kDrops;
 
-  // The router and the neighbours must outlive this.
-  Icmp(const Config& config, unsigned ports, l3::Router& router, neighbor::Neighbors& neighbors);
-
-  // A packet for one of our addresses that no other slow path takes. Owned from here on.
-  void receive(Context& ctx, Packet* packet);
-  // Says something about a packet that is about to be dropped, or nothing when the rules forbid
-  // it. The packet stays the caller's. mtu: of the egress interface, for too_big.
-  void report(Context& ctx, const Packet& packet, Error error, std::uint32_t mtu = 0);
-  // A routed IPv4 packet without DF, longer than the mtu of its next hop. Owned from here on.
-  void fragment(Context& ctx, Packet* packet, std::uint16_t port, const IpAddress& next_hop);
-
-  enum Counted : std::uint8_t {
+  // Events that are no drops. Of the whole switch.
+  enum Event : std::uint8_t {
     errors_sent,
-    errors_suppressed,
+    errors_forbidden,
+    errors_rate_limited,
     echo_replies,
     fragments_sent,
-    kCounterCount
+    kEventCount,
   };
-  static const std::array<CounterInfo, kCounterCount> kCounters;
+  static const std::array<CounterInfo, kEventCount> kEvents;
+
+  // The router and the neighbours must outlive this.
+  Icmp(const Config& config, unsigned ports, const l3::Router& router,
+       neighbor::Neighbors& neighbors);
+
+  // kPuntLocal: a packet for one of our addresses that no other slow path takes. Owned from here.
+  void receive(Context& ctx, Packet* packet);
+  // Tells the sender of a packet that is about to be dropped why (kAnswer...), or nothing when the
+  // rules or the rate forbid it. The packet stays the caller's, who counts and frees it.
+  void answer(Context& ctx, const Packet& packet, PuntCode code);
+  // kPuntFragment: a routed IPv4 packet without DF, longer than the MTU of meta().egress, its way
+  // in meta().next_hop. Owned from here.
+  void fragment(Context& ctx, Packet* packet);
 
   // Any thread.
   std::uint64_t drop_count(std::uint16_t port, unsigned index) const {
     return drops_.value(port, index);
   }
-  std::uint64_t counter(Counted which) const { return counters_[which].value(); }
+  std::uint64_t event_count(Event event) const { return events_[event].value(); }
+
+ private:
+  struct Message {
+    std::uint8_t type;
+    std::uint8_t code;
+    std::uint32_t rest;
+  };
+  struct Buckets {
+    TokenBucket errors, echo, fragments;
+  };
+
+  void receive_icmp(Context& ctx, Packet* packet, std::uint32_t length);
+  void reply(Context& ctx, Packet* packet, std::uint32_t length);
+  void send_error(Context& ctx, const Packet& packet, const Message& message);
+  bool may_answer(const Packet& packet, bool too_big) const;
+  // Routes a packet of our own.
+  void route(Context& ctx, Packet* packet, std::uint16_t ingress);
+  void send_split(Context& ctx, Packet* packet, std::uint16_t port, const IpAddress& next_hop);
+
+  const l3::Router& router_;
+  neighbor::Neighbors& neighbors_;
+  TokenBucket errors_;
+  std::vector<Buckets> buckets_;  // by ingress port
+  std::vector<Packet*> pieces_;
+  SlowDrops<kDropCount> drops_;
+  std::array<Counter, kEventCount> events_;
 };
 
 }  // namespace frond::icmp

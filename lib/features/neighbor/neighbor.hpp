@@ -18,6 +18,7 @@
 #include "features/neighbor/cache.hpp"
 #include "features/neighbor/wait_queue.hpp"
 #include "features/slow_path.hpp"
+#include "wire/nd.hpp"
 
 namespace frond::neighbor {
 
@@ -61,6 +62,13 @@ struct Config {
   }
 };
 
+// RFC 2644: the all-zeros and all-ones addresses of a link that has them (RFC 3021: not a /31).
+inline bool is_broadcast(const IpPrefix& link, const IpAddress& address) {
+  if (address.v6 || link.address.v6 || link.length > 30 || !link.contains(address)) return false;
+  const std::uint32_t host = 0xffffffffU >> link.length;
+  return (address.v4_address.value & host) == 0 || (address.v4_address.value & host) == host;
+}
+
 class Neighbors {
  public:
   static constexpr std::string_view kName = "neighbor";
@@ -79,6 +87,7 @@ class Neighbors {
     neighbor_table_full,
     neighbor_queue_full,
     neighbor_unresolved,
+    neighbor_broadcast,
     neighbor_port_down,
     neighbor_no_buffer,
     kDropCount,
@@ -99,11 +108,13 @@ class Neighbors {
   // An ARP frame; an ICMPv6 message of types 133 to 137. Parsed: l3 and l4 are set.
   void receive_arp(Context& ctx, Packet* packet);
   void receive_nd(Context& ctx, Packet* packet);
-  // A transit packet whose next hop has no MAC address yet. Rewritten by the router when it has.
-  void resolve(Context& ctx, Packet* packet, std::uint16_t port, const IpAddress& next_hop);
+  // A transit packet that a stage punted with kPuntNoNeighbor: its meta().next_hop is an adjacency,
+  // or connected. Sent, rewritten, as soon as that has a MAC address.
+  void resolve(Context& ctx, Packet* packet);
   // A packet of our own, with kFrameRoom bytes for the Ethernet header in front of its IP header.
   void send(Context& ctx, Packet* packet, std::uint16_t port, const IpAddress& next_hop);
 
+  // After Router::set_port_up.
   void port_changed(Context& ctx, std::uint16_t port, bool up);
   // Does what is due; returns when it next wants to be called.
   Time timers(Context& ctx);
@@ -127,40 +138,49 @@ class Neighbors {
     bool up = false;
     std::uint32_t announced = 0;
     TimerWheel::Timer announce;
-    Time defended = Time::min();
+    Time defend_after;  // not before
   };
   // What a received message says of its sender.
   struct Heard {
     MacAddress mac;
     bool confirms;   // it answers what we asked
-    bool override_;  // it may change a known MAC
-    bool creates;    // it asked us: so it will be talked to
+    bool overrides;  // it may change a MAC address that is known
+    bool creates;    // it wants something of us: so we will talk to it
   };
-  enum class Update : std::uint8_t { done, unsolicited, not_static, full };
+  enum class Update : std::uint8_t { done, unsolicited, is_static, full };
 
+  // neighbor.cpp
   Update update(Context& ctx, std::uint16_t port, const IpAddress& address, const Heard& heard);
-  void confirm(Context& ctx, Entry& entry, bool confirmed);
+  void confirm(Entry& entry, Context& ctx, bool confirmed);
+  void forget(Entry& entry);
+  bool ours(std::uint16_t port, const IpAddress& address) const;
+  bool on_link(std::uint16_t port, const IpAddress& address) const;
+  void hold(Context& ctx, Packet* packet, std::uint16_t port, const IpAddress& next_hop);
+  void wait(Context& ctx, Entry& entry, Packet* packet);
   void release(Context& ctx, Entry& entry);
   void transmit(Context& ctx, Packet* packet, std::uint16_t port, const MacAddress& mac);
-  void wait(Context& ctx, Entry& entry, Packet* packet);
-  void hold(Context& ctx, Packet* packet, std::uint16_t port, const IpAddress& next_hop);
-  void drop_waiting(Context& ctx, Entry& entry, Drop reason);
   void drop_unresolved(Context& ctx, Packet* packet);
-  void forget(Context& ctx, Entry& entry);
   void run(Context& ctx, Entry& entry);
   void solicit(Context& ctx, Entry& entry);
   void announce(Context& ctx, std::uint16_t port);
+  void announce_one(Context& ctx, std::uint16_t port, const IpAddress& address);
   void defend(Context& ctx, std::uint16_t port, const IpAddress& address);
-  bool on_link(std::uint16_t port, const IpAddress& address) const;
-  bool ours(std::uint16_t port, const IpAddress& address) const;
+  // What becomes of a message about `update`.
+  void finish(Context& ctx, Packet* packet, Update update);
 
+  // arp.cpp
+  void solicit_arp(Context& ctx, const Entry& entry, bool unicast);
   void send_arp(Context& ctx, std::uint16_t port, std::uint16_t operation, Ip4 sender,
                 const MacAddress& target_mac, Ip4 target, const MacAddress& to);
-  void send_solicitation(Context& ctx, const Entry& entry, bool unicast);
-  void send_advertisement(Context& ctx, std::uint16_t port, const Ip6& target, const Ip6& to,
-                          const MacAddress& mac, bool solicited);
-  void receive_solicitation(Context& ctx, Packet* packet);
-  void receive_advertisement(Context& ctx, Packet* packet);
+
+  // nd.cpp
+  void receive_solicitation(Context& ctx, Packet* packet, const wire::NdOptions& options);
+  void receive_advertisement(Context& ctx, Packet* packet, const wire::NdOptions& options);
+  void solicit_nd(Context& ctx, const Entry& entry, bool unicast);
+  void announce_nd(Context& ctx, std::uint16_t port, const Ip6& address);
+  void advertise(Context& ctx, std::uint16_t port, const Ip6& target, const Ip6& to,
+                 const MacAddress& mac, bool solicited);
+  void send_nd(Context& ctx, Packet* packet, std::uint16_t port, const MacAddress& to);
 
   Config config_;
   l3::Router& router_;
