@@ -16,6 +16,7 @@ UdpHost::UdpHost(std::string name, std::uint32_t id, std::uint64_t seed, Config 
       line_(config_.rate) {
   addresses_.push_back(Ip6::link_local(config_.mac));
   ready().resize(1);
+  attached_.resize(1);
 }
 
 UdpHost::~UdpHost() {

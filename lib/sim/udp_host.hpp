@@ -56,7 +56,10 @@ class UdpHost final : public Device {
   ~UdpHost() override;
 
   // The port must outlive the host's steps.
-  void attach(Port* port) { port_ = port; }
+  void attach(Port* port) {
+    port_ = port;
+    port != nullptr ? attached_.set(0) : attached_.clear(0);
+  }
   // Before the first step, or from an inbox message. Throws StartError when the flow is impossible.
   void add(const UdpFlow& flow);
   // Ends the flow: it sends nothing more and is still reported.

@@ -107,7 +107,8 @@ struct Star {
       : world({.name = config.name, .pool = config.pool}),
         forwarder(config.hosts, config.hosts, config.rate) {
     for (unsigned i = 0; i < config.hosts; ++i) {
-      const std::string name = "h" + std::to_string(i);
+      std::string name = std::to_string(i);
+      name.insert(0, 1, 'h');
       wires.push_back(std::make_unique<link::Wire>(name, config.seed, config.wire,
                                                    link::Wire::Threads::one, world.pool()));
       hosts.push_back(std::make_unique<UdpHost>(
