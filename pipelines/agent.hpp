@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -46,11 +47,11 @@ template <class Stages> class Agent {
  public:
   using Config = AgentConfig;
 
-  Agent(const Config& config, Stages (*stages)(const l3::Router&))
+  Agent(const Config& config, Stages (*make)(const l3::Router&))
       : router_({.ports = config.ports,
                  .seed = config.ecmp_seed.value_or(hash_name("ecmp", config.seed)),
                  .fib = config.fib}),
-        stages_(stages(router_)),
+        stages_(make(router_)),
         neighbors_(config.neighbor, config.ports, config.seed, router_,
                    [this](Context& ctx, const Packet& packet) {
                      icmp_.answer(ctx, packet, kAnswerHostUnreachable);
@@ -125,11 +126,7 @@ template <class Stages> class Agent {
       case kPuntBfd: return bfd_.receive(ctx, packet);
       case kPuntLocal: return icmp_.receive(ctx, packet);
       case kPuntFragment: return icmp_.fragment(ctx, packet);
-      case kPuntNoNeighbor:
-        if (const auto way = router_.way(*packet)) {
-          return neighbors_.resolve(ctx, packet, way->port, way->next_hop);
-        }
-        break;
+      case kPuntNoNeighbor: return neighbors_.resolve(ctx, packet);
       default: break;
     }
     packet->free();  // no stage punts so

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -143,7 +144,7 @@ TYPED_TEST(GoldenTest, WhatIsDroppedIsAnswered) {
     Context ctx = this->context();
     this->pipeline_.ingress(ctx, batch);
     const std::size_t n = this->out_.size();
-    if (n == 1) EXPECT_EQ(this->out_[0]->meta().egress, 0);
+    if (n == 1) { EXPECT_EQ(this->out_[0]->meta().egress, 0); }
     this->release();
     return n == 1;
   };
