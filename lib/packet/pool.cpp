@@ -8,22 +8,38 @@
 #include <rte_lcore.h>
 
 #include "base/result.hpp"
+#include "packet/poison.hpp"
 
 namespace frond {
 
+namespace {
+
+rte_mempool* create(const std::string& name, const PacketPool::Config& config) {
+  const auto room = static_cast<std::uint16_t>(config.data_room + RTE_PKTMBUF_HEADROOM);
+  if (poison::kOn) {
+    return rte_pktmbuf_pool_create_by_ops(name.c_str(), config.packets, 0, sizeof(PacketMeta), room,
+                                          SOCKET_ID_ANY, poison::kPoolOps);
+  }
+  return rte_pktmbuf_pool_create(name.c_str(), config.packets, config.cache, sizeof(PacketMeta),
+                                 room, SOCKET_ID_ANY);
+}
+
+}  // namespace
+
 PacketPool::PacketPool(const std::string& name, const Config& config)
-    : pool_(rte_pktmbuf_pool_create(
-          name.c_str(), config.packets, config.cache, sizeof(PacketMeta),
-          static_cast<std::uint16_t>(config.data_room + RTE_PKTMBUF_HEADROOM), SOCKET_ID_ANY)),
-      data_room_(config.data_room) {
+    : pool_(create(name, config)), data_room_(config.data_room) {
   if (pool_ == nullptr) {
     throw StartError("packet pool '" + name + "' of " + std::to_string(config.packets) + " x " +
                      std::to_string(config.data_room) + " bytes: " + rte_strerror(rte_errno) +
                      "; give the process more memory (EAL -m) or ask for fewer packets");
   }
+  poison::arm(pool_);
 }
 
-PacketPool::~PacketPool() { rte_mempool_free(pool_); }
+PacketPool::~PacketPool() {
+  poison::disarm(pool_);
+  rte_mempool_free(pool_);
+}
 
 Packet* PacketPool::allocate() {
   rte_mbuf* m = rte_pktmbuf_alloc(pool_);
