@@ -25,7 +25,7 @@ def check(tree, progress=None):
         flags = include_flags(tree.root, known, path)
         out = subprocess.run(["clang++", "-fsyntax-only", "-x", "c++", "-march=corei7", *flags, "-include", path,
                               "/dev/null"], cwd=tree.root, capture_output=True, text=True).stderr
-        return list(diagnostics(out, tree.root, r"(?:fatal )?(error): (.*)"))[:1]
+        return list(diagnostics(out, tree.root, r"(?:fatal )?error: (.*)"))[:1]
 
     jobs = {tree.digest(p, p): p for p in tree.paths(".hpp", ".h") if p not in shown}
     yield from Cache("headers").run(jobs, run, progress)
