@@ -34,6 +34,7 @@ int make(rte_mempool* pool) {
 }
 
 void unmake(rte_mempool* pool) {
+  if (pool->pool_data == nullptr) return;  // make() failed
   rte_ring_free(guard(pool).ring);
   delete &guard(pool);
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "packet/poison.hpp"
+
 namespace frond {
 
 SwitchBase::SwitchBase(std::string name, std::uint32_t id, std::uint64_t seed,
@@ -88,6 +90,7 @@ Time SwitchBase::receive(Context& ctx) {
     Batch batch;
     const unsigned n = slot.io->receive(ctx.now, batch);
     if (n == 0) return;
+    for (Packet* packet : batch) poison::seal(*packet);
     if (slot.admin.value() == 0) [[unlikely]] {
       for (Packet* packet : batch) drop(ctx, slot, packet, port_down);
       return;
@@ -199,6 +202,7 @@ void SwitchBase::flush(Context& ctx, std::uint16_t index, Batch& batch, std::uin
     }
   }
   count_out(slot, batch, octets, group);
+  for (Packet* packet : batch) poison::open(*packet);
   slot.io->transmit(ctx.now, batch);
   for (Packet* packet : batch) drop(ctx, slot, packet, port_tx_full);
   batch.clear();
