@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// EthdevPort: how a device is found, opened, watched and closed. None of it runs on a worker.
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "dpdk/ethdev_port.hpp"
+#include "netdev/interface.hpp"
+
+namespace frond::dpdk {
+namespace {
+
+struct DriverInfo {
+  std::string_view name;    // as users write it
+  std::string_view prefix;  // of DPDK's device name
+  std::uint32_t max_mtu;    // what the driver carries
+  unsigned queue;           // descriptors, unless told
+};
+
+// af_xdp: a frame and the kernel's headroom fit into one page (4096) with our buffer's header; 3072
+// is what is safe with any kernel. af_packet: 64 KiB rings.
+constexpr DriverInfo kDrivers[] = {
+    {"af_packet", "net_af_packet", 65000, 256}, {"af_xdp", "net_af_xdp", 3072, 2048},
+    {"tap", "net_tap", 65000, 1024},            {"vhost", "net_vhost", 65000, 1024},
+    {"virtio-user", "net_virtio_user", 9000, 1024}, {"memif", "net_memif", 65000, 1024},
+    {"pcap", "net_pcap", 65000, 512},           {"null", "net_null", 65000, 512},
+    {"pci", "", 9000, 1024},
+};
+
+const DriverInfo& info_of(Driver driver) { return kDrivers[static_cast<unsigned>(driver)]; }
+
+// The ring of af_packet: frames of 65,280 bytes, sixteen to a block of 255 pages. A block must be
+// whole pages and whole frames, since the driver counts frames without looking at blocks.
+constexpr std::uint32_t kRoomForHeaders = 14 + 8;
+constexpr unsigned kRingFrame = 65280, kRingBlock = 16 * kRingFrame;
+
+bool has_arg(const std::string& args, const std::string& key) {
+  return args.starts_with(key + "=") || args.find("," + key + "=") != std::string::npos;
+}
+
+}  // namespace
+
+std::string_view to_string(Driver driver) { return info_of(driver).name; }
+
+bool EthdevPort::on_interface() const {
+  return config_.driver == Driver::af_packet || config_.driver == Driver::af_xdp || config_.driver == Driver::tap;
+}
+
+std::string EthdevPort::device_args() const {
+  std::string args;
+  const auto add = [&args](const std::string& s) { args += (args.empty() ? "" : ",") + s; };
+  const std::string queue = std::to_string(config_.queue);
+  switch (config_.driver) {
+    case Driver::af_packet:
+      add("iface=" + config_.target);
+      if (!has_arg(config_.args, "framesz")) {
+        add("blocksz=" + std::to_string(kRingBlock) + ",framesz=" + std::to_string(kRingFrame));
+        add("framecnt=" + std::to_string((config_.queue + 15) / 16 * 16));
+      }
+      break;
+    case Driver::af_xdp:
+      add("iface=" + config_.target);
+      if (!has_arg(config_.args, "busy_budget")) add("busy_budget=0");
+      break;
+    case Driver::tap: add("iface=" + config_.target); break;
+    case Driver::vhost: add("iface=" + config_.target + ",queues=1"); break;
+    case Driver::virtio_user:
+      add("path=" + config_.target + ",queues=1,queue_size=" + queue);
+      if (config_.server) add("server=1");
+      break;
+    case Driver::memif: {
+      unsigned log2 = 4;
+      while (log2 < 14 && (1U << log2) < config_.queue) ++log2;
+      add(std::string("role=") + (config_.server ? "server" : "client") + ",socket=" + config_.target);
+      add("socket-abstract=no,rsize=" + std::to_string(log2));
+      break;
+    }
+    default: break;
+  }
+  if (!config_.args.empty()) add(config_.args);
+  return args;
+}
+
+EthdevPort::EthdevPort(const EthdevConfig& config, Eal& eal, PacketPool& pool, netdev::LinkMonitor& monitor)
+    : config_(config), eal_(eal), pool_(pool), monitor_(monitor) {
+  const DriverInfo& driver = info_of(config_.driver);
+  const bool needs_target = config_.driver != Driver::pcap && config_.driver != Driver::null;
+  if (needs_target && config_.target.empty()) {
+    throw StartError(std::string(driver.name) + " port: say which interface, socket or device");
+  }
+  if (config_.mtu > driver.max_mtu) {
+    throw StartError(std::string(driver.name) + " port " + config_.target + ": MTU " + std::to_string(config_.mtu) +
+                     " is not possible, " + std::string(driver.name) + " carries at most " + std::to_string(driver.max_mtu) +
+                     (config_.driver == Driver::af_xdp ? "; lower it or use af_packet" : ""));
+  }
+  if (config_.driver == Driver::pci && !eal_.pci()) {
+    throw StartError("PCI device " + config_.target + ": this process was started without PCI; name the device when EAL starts");
+  }
+  if (config_.queue == 0) config_.queue = driver.queue;
+  if (on_interface()) {
+    Result<netdev::Namespace> ns = netdev::Namespace::open(config_.netns);
+    if (!ns.ok() && !config_.wait) throw StartError(ns.error().message);
+    if (ns.ok()) {
+      if (Status s = watch(*ns); !s.ok()) throw StartError(s.error().message);
+    }
+  }
+  const Status status = open();
+  if (!status.ok()) {
+    const bool later = config_.wait && (status.error().code == Error::Code::not_found ||
+                                        status.error().code == Error::Code::unavailable);
+    if (!later) {
+      if (watch_) monitor_.unwatch(watch_);
+      throw StartError(status.error().message);
+    }
+    why_closed_ = status.error().message;
+  }
+  look();
+  attendant_ = std::thread([this] { attend(); });
+}
+
+EthdevPort::~EthdevPort() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+  }
+  attendant_.join();
+  if (watch_) monitor_.unwatch(watch_);
+  const std::lock_guard device(eal_.device_mutex());
+  close_device();
+  for (; next_ < pending_.size(); ++next_) pending_[next_]->free();
+}
+
+Status EthdevPort::watch(const netdev::Namespace& ns) {
+  auto watch = monitor_.watch(ns, config_.target, [this] {
+    const std::lock_guard lock(mutex_);
+    news_ = true;
+    changed_.notify_all();
+  });
+  if (!watch.ok()) return watch.error();
+  watch_ = *watch;
+  return {};
+}
+
+std::string EthdevPort::why_closed() const {
+  const std::lock_guard lock(mutex_);
+  return why_closed_;
+}
+
+Status EthdevPort::open() {
+  Result<netdev::Namespace> ns = netdev::Namespace::open(on_interface() ? config_.netns : "");
+  if (!ns.ok()) return ns.error();
+  if (on_interface() && !watch_) {  // its namespace has come
+    if (Status s = watch(*ns); !s.ok()) return s;
+  }
+  const std::lock_guard lock(eal_.device_mutex());
+  Status status = check_mtu(*ns);
+  if (status.ok()) status = make_pool();
+  if (status.ok()) status = ns->run([&] { return probe(*ns); });
+  if (!status.ok()) {
+    own_pool_.reset();
+    return status;
+  }
+  open_.store(true, std::memory_order_release);
+  const std::lock_guard text(mutex_);
+  why_closed_.clear();
+  return {};
+}
+
+Status EthdevPort::check_mtu(const netdev::Namespace& ns) {
+  mtu_ = config_.mtu != 0 ? config_.mtu : 1500;
+  const DriverInfo& driver = info_of(config_.driver);
+  const bool existing = config_.driver == Driver::af_packet || config_.driver == Driver::af_xdp;
+  if (!existing) return {};
+  Result<netdev::Rtnetlink> net = netdev::Rtnetlink::open(ns);
+  if (!net.ok()) return net.error();
+  const Result<netdev::InterfaceState> found = net->look(config_.target);
+  if (!found.ok()) {
+    return Error{found.error().code, found.error().message + " in " + ns.name() +
+                                         "; make it first, or set `wait` to take it when it comes"};
+  }
+  index_ = found->index;
+  if (config_.mtu != 0 && found->mtu != config_.mtu) {
+    if (Status s = net->configure(config_.target, {.mtu = config_.mtu}); !s.ok()) return s;
+  } else {
+    mtu_ = found->mtu;
+  }
+  if (mtu_ > driver.max_mtu) {
+    return Error{Error::Code::invalid_argument,
+                 "interface '" + config_.target + "' has MTU " + std::to_string(mtu_) + ", " + std::string(driver.name) +
+                     " carries at most " + std::to_string(driver.max_mtu) + "; lower it or use af_packet"};
+  }
+  return {};
+}
+
+// af_packet copies a frame of up to 64 KiB into one buffer, af_xdp shares a pool's memory with the
+// kernel: each has a pool of its own, and lets go of its buffers at once.
+Status EthdevPort::make_pool() {
+  copy_in_ = false;
+  if (config_.driver != Driver::af_packet && config_.driver != Driver::af_xdp) return {};
+  static_assert(kRingFrame < 65536 - RTE_PKTMBUF_HEADROOM);
+  PacketPool::Config pool{.packets = 128, .data_room = kRingFrame, .cache = 0};
+  if (config_.driver == Driver::af_xdp) {
+    // One buffer a page at most: header, metadata, headroom and 3,072 + Ethernet + tags.
+    pool = {.packets = 8191, .data_room = 3328, .cache = 0};
+  }
+  copy_in_ = true;
+  char name[RTE_MEMPOOL_NAMESIZE];
+  std::snprintf(name, sizeof name, "io%p", static_cast<void*>(this));  // as unique as we are
+  try {
+    own_pool_ = std::make_unique<PacketPool>(name, pool);
+  } catch (const StartError& e) {
+    return Error{Error::Code::resource_exhausted, std::string(to_string(config_.driver)) + " port " + config_.target +
+                                                      ": " + e.what()};
+  }
+  return {};
+}
+
+Status EthdevPort::probe(const netdev::Namespace& ns) {
+  const std::string label = std::string(to_string(config_.driver)) + " port " + config_.target;
+  unsigned taken = 0;
+  for (std::uint16_t p = 0; p < RTE_MAX_ETHPORTS; ++p) taken += rte_eth_dev_is_valid_port(p) != 0 ? 1 : 0;
+  if (taken >= RTE_MAX_ETHPORTS) {
+    return Error{Error::Code::resource_exhausted,
+                 label + ": this DPDK has room for " + std::to_string(RTE_MAX_ETHPORTS) +
+                     " ports in a process and all are in use; hosts of a fabric in a box (tap) need none"};
+  }
+  if (config_.driver == Driver::virtio_user && !config_.server && !std::filesystem::exists(config_.target)) {
+    return Error{Error::Code::not_found, label + ": there is no socket; start the vhost side first, or set `wait`"};
+  }
+  (void)eal_.take_log();
+  int error = 0;
+  if (config_.driver == Driver::pci) {
+    device_ = config_.target;
+    error = rte_eal_hotplug_add("pci", device_.c_str(), config_.args.c_str());
+  } else {
+    for (unsigned i = 0;; ++i) {  // the first free name
+      device_ = std::string(info_of(config_.driver).prefix) + std::to_string(i);
+      std::uint16_t id;
+      if (rte_eth_dev_get_port_by_name(device_.c_str(), &id) != 0) break;
+    }
+    error = rte_eal_hotplug_add("vdev", device_.c_str(), device_args().c_str());
+  }
+  Status status;
+  if (error != 0 || rte_eth_dev_get_port_by_name(device_.c_str(), &port_id_) != 0) {
+    status = Error{Error::Code::unavailable, label + ": cannot open it: " + rte_strerror(-error)};
+  } else {
+    status = start(ns);
+    if (!status.ok()) status = Error{status.error().code, label + ": " + status.error().message};
+  }
+  if (!status.ok()) {
+    std::string text = status.error().message;
+    for (const std::string& line : eal_.take_log()) text += "; " + line;
+    if (error == 0) close_device();
+    device_.clear();
+    return Error{status.error().code, std::move(text)};
+  }
+  return {};
+}
+
+Status EthdevPort::start(const netdev::Namespace&) {
+  const auto failed = [](const char* what, int error) {
+    return Error{error == -ENOMEM || error == -ENOSPC ? Error::Code::resource_exhausted : Error::Code::unavailable,
+                 std::string("cannot ") + what + ": " + rte_strerror(-error)};
+  };
+  rte_eth_dev_info info{};
+  if (const int e = rte_eth_dev_info_get(port_id_, &info); e != 0) return failed("ask what it can do", e);
+  rte_eth_conf conf{};
+  // Interfaces have their MTU already (check_mtu), and drivers made of software (memif) deny that
+  // more than 1500 works, but carry chains of any length.
+  if (config_.driver == Driver::pci || config_.driver == Driver::virtio_user) {
+    if (info.max_mtu != 0 && mtu_ > info.max_mtu) {
+      return Error{Error::Code::invalid_argument, "MTU " + std::to_string(mtu_) + " is not possible, the device carries at most " +
+                                                      std::to_string(info.max_mtu)};
+    }
+    conf.rxmode.mtu = mtu_;
+    if (mtu_ + kRoomForHeaders > pool_.data_room()) conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+  }
+  conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  // pcap and null take chains without saying so.
+  multi_segments_ = conf.txmode.offloads != 0 || config_.driver == Driver::pcap || config_.driver == Driver::null;
+  if (const int e = rte_eth_dev_configure(port_id_, 1, 1, &conf); e != 0) return failed("configure it", e);
+  std::uint16_t rx = static_cast<std::uint16_t>(config_.queue), tx = rx;
+  (void)rte_eth_dev_adjust_nb_rx_tx_desc(port_id_, &rx, &tx);
+  rte_mempool* pool = (own_pool_ ? *own_pool_ : pool_).raw();
+  if (const int e = rte_eth_rx_queue_setup(port_id_, 0, rx, SOCKET_ID_ANY, nullptr, pool); e != 0) {
+    return failed("set up its receive queue", e);
+  }
+  if (const int e = rte_eth_tx_queue_setup(port_id_, 0, tx, SOCKET_ID_ANY, nullptr); e != 0) {
+    return failed("set up its transmit queue", e);
+  }
+  if (const int e = rte_eth_dev_start(port_id_); e != 0) return failed("start it", e);
+  (void)rte_eth_promiscuous_enable(port_id_);
+  seen_ = {};
+  if (config_.driver == Driver::af_packet) tune_socket();
+  return {};
+}
+
+// The driver's packet socket would also hand us what this end's own kernel stack sends; and only the
+// socket knows how many frames the ring had no room for.
+void EthdevPort::tune_socket() {
+  socket_ = -1;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+    const int fd = std::stoi(entry.path().filename());
+    sockaddr_ll local{};
+    socklen_t length = sizeof local;
+    int type = 0, version = -1, on = 1;
+    socklen_t int_length = sizeof type;
+    if (getsockname(fd, reinterpret_cast<sockaddr*>(&local), &length) != 0 || local.sll_family != AF_PACKET ||
+        local.sll_ifindex != index_ || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &int_length) != 0) {
+      continue;
+    }
+    int_length = sizeof version;
+    if (getsockopt(fd, SOL_PACKET, PACKET_VERSION, &version, &int_length) != 0 || version != TPACKET_V2) continue;
+    socket_ = fd;  // the newest has the highest number, mostly; all of this interface are alike
+    setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
+  }
+}
+
+void EthdevPort::collect_statistics() {
+  rte_eth_stats stats{};
+  if (rte_eth_stats_get(port_id_, &stats) == 0) {
+    const std::uint64_t now[3] = {stats.imissed, stats.rx_nombuf, stats.oerrors};
+    for (unsigned i = 0; i < 3; ++i) {
+      if (now[i] > seen_[i]) drops_[driver_missed + i].add(now[i] - seen_[i]);
+      seen_[i] = now[i];
+    }
+  }
+  tpacket_stats ring{};
+  socklen_t length = sizeof ring;
+  if (socket_ >= 0 && getsockopt(socket_, SOL_PACKET, PACKET_STATISTICS, &ring, &length) == 0) {
+    drops_[kernel_full].add(ring.tp_drops);
+  }
+}
+
+void EthdevPort::close_device() {
+  up_.store(false, std::memory_order_release);
+  // The worker is in a burst for microseconds at most.
+  while (busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  open_.store(false, std::memory_order_release);
+  if (!device_.empty()) {
+    rte_eth_dev_stop(port_id_);
+    rte_eal_hotplug_remove(config_.driver == Driver::pci ? "pci" : "vdev", device_.c_str());
+    device_.clear();
+    socket_ = -1;
+  }
+  busy_.clear(std::memory_order_release);
+  own_pool_.reset();
+}
+
+// What the link is now.
+void EthdevPort::look() {
+  bool up = false;
+  if (is_open()) {
+    if (on_interface()) {
+      up = watch_->up();
+    } else {
+      rte_eth_link link{};
+      up = rte_eth_link_get_nowait(port_id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+    }
+  }
+  up_.store(up, std::memory_order_release);
+}
+
+void EthdevPort::attend() {
+  // News of interfaces come by themselves; the links of other drivers are asked for.
+  const auto period = on_interface() ? std::chrono::milliseconds(100) : std::chrono::milliseconds(2);
+  std::unique_lock lock(mutex_);
+  for (unsigned round = 0; !stop_; ++round) {
+    changed_.wait_for(lock, period, [this] { return stop_ || news_; });
+    if (stop_) return;
+    news_ = false;
+    lock.unlock();
+    if (is_open() && watch_ && config_.driver != Driver::tap && watch_->index() != index_) {
+      const std::lock_guard device(eal_.device_mutex());
+      close_device();  // the interface is gone, or another one has its name
+    }
+    const bool asked = !on_interface() && round % 50 != 0;
+    if (!is_open() && config_.wait && !asked) {
+      const Status status = open();
+      if (!status.ok()) {
+        const std::lock_guard text(mutex_);
+        why_closed_ = status.error().message;
+      }
+    }
+    look();
+    if (is_open() && !asked) {
+      const std::lock_guard device(eal_.device_mutex());
+      collect_statistics();
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace frond::dpdk
