@@ -13,11 +13,9 @@
 
 namespace frond::perf {
 
-template <class Stages>
-class StageTimes;
+template <class Stages> class StageTimes;
 
-template <class... Stages>
-class StageTimes<Pipeline<Stages...>> {
+template <class... Stages> class StageTimes<Pipeline<Stages...>> {
  public:
   static constexpr unsigned kStages = sizeof...(Stages);
   static constexpr std::array<std::string_view, kStages> kNames = {Stages::kName...};
@@ -30,7 +28,8 @@ class StageTimes<Pipeline<Stages...>> {
     bool through = true;
     [&]<unsigned... I>(std::integer_sequence<unsigned, I...>) {
       (..., (through = through && stage<I>(pipeline, ctx, batch)));
-    }(std::make_integer_sequence<unsigned, kStages>());
+    }
+    (std::make_integer_sequence<unsigned, kStages>());
     packets_ += batch.size();
     return through;
   }
@@ -40,8 +39,7 @@ class StageTimes<Pipeline<Stages...>> {
   }
 
  private:
-  template <unsigned I>
-  bool stage(Pipeline<Stages...>& pipeline, Context& ctx, Batch& batch) {
+  template <unsigned I> bool stage(Pipeline<Stages...>& pipeline, Context& ctx, Batch& batch) {
     auto& stage = pipeline.template stage<I>();
     using Stage = std::remove_reference_t<decltype(stage)>;
     if constexpr (HasEnabled<Stage>) {

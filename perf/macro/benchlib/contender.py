@@ -1,42 +1,59 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a contender of `bench switch` is: something that forwards a feed and counts."""
 
+import collections
 import dataclasses
 import pathlib
 import re
 import time
+import typing
+
+
+class Device(typing.NamedTuple):
+    """A DPDK device: net_DRIVERn; vhost has a socket."""
+
+    driver: str
+    arguments: str
+    socket: str = ""
 
 
 @dataclasses.dataclass
 class Feed:
-    """Where packets come from and go to. kind: "pcap" (DPDK's pcap and null drivers in the
-    contender's own process) or "vhost" (sockets that the contender serves, in `directory`)."""
+    """Where packets come from and go to: one device in, then the devices out. kind: "pcap" (DPDK's
+    pcap and null drivers in the contender's own process) or "vhost" (sockets that the contender
+    serves, in `directory`)."""
 
     kind: str
     directory: pathlib.Path
-    ingress: str = ""                 # devargs, pcap only
-    egress: list = dataclasses.field(default_factory=list)
+    devices: list
 
     def devargs(self):
-        if self.kind == "pcap":
-            return [self.ingress, *self.egress]
-        return [f"net_vhost{i},iface={socket},queues=1" for i, socket in enumerate(self.sockets())]
-
-    def sockets(self):
-        return [self.directory / name for name in ("in", "a", "b")]
+        """As DPDK spells them; numbered by driver."""
+        seen = collections.Counter()
+        result = []
+        for device in self.devices:
+            name = f"net_{device.driver}{seen[device.driver]}"
+            seen[device.driver] += 1
+            socket = f",iface={device.socket}" if device.socket else ""
+            result.append(f"{name}{socket},{device.arguments}")
+        return result
 
 
 def endless(pcap, directory):
-    return Feed("pcap", directory, f"net_pcap0,rx_pcap={pcap},infinite_rx=1",
-                ["net_null0,no-rx=1", "net_null1,no-rx=1"])
+    return Feed("pcap", directory, [Device("pcap", f"rx_pcap={pcap},infinite_rx=1"),
+                                    Device("null", "no-rx=1"), Device("null", "no-rx=1")])
 
 
 def finite(pcap, directory):
     """Each packet once, and what leaves is kept."""
     files = [directory / "egress0.pcap", directory / "egress1.pcap"]
-    feed = Feed("pcap", directory, f"net_pcap0,rx_pcap={pcap}",
-                [f"net_pcap{i + 1},tx_pcap={file}" for i, file in enumerate(files)])
-    return feed, files
+    return Feed("pcap", directory, [Device("pcap", f"rx_pcap={pcap}"),
+                                    *(Device("pcap", f"tx_pcap={file}") for file in files)]), files
+
+
+def vhost(directory):
+    return Feed("vhost", directory, [Device("vhost", "queues=1", str(directory / name))
+                                     for name in ("in", "a", "b")])
 
 
 class Contender:

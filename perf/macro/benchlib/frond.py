@@ -20,15 +20,17 @@ class Frond(Contender):
     def start(self, feed):
         if not os.access(self.program, os.X_OK):
             raise BenchError(f"{self.program} is not there: run `./dev build` first")
-        ingress, *egress = feed.devargs()
-        argv = [self.program, "--cpu", self.cpu, "--main-cpu", self.main_cpu,
-                "--in", ingress, "--in-mac", traffic.INGRESS["mac"],
+        # DRIVER:SOCKET:ARGUMENTS; Frond adds what it adds for `frond up`.
+        ingress, *egress = [f"{d.driver}:{d.socket}:{'' if d.socket else d.arguments}"
+                            for d in feed.devices]
+        argv = [self.program, "--cpu", self.cpu, "--in", ingress, "--in-mac", traffic.INGRESS["mac"],
                 "--in-address", traffic.INGRESS["address"], "--prefix", traffic.PREFIX]
         for device, path in zip(egress, traffic.PATHS):
             argv += ["--out", device, "--out-mac", path["mac"], "--out-address", path["address"],
                      "--gateway", path["gateway"], "--gateway-mac", path["neighbour"]]
         self.remember(quote(argv))
-        self.child = Child(argv, self.log(), name="switch_bench")
+        self.child = Child(argv, self.log(), name="switch_bench",
+                           cpus={self.main_cpu})
         self.child.wait_for(lambda line: line == "ready", 60)
 
     def go(self):

@@ -58,6 +58,10 @@ class Egress(unittest.TestCase):
         self.out[0] += [traffic.routed(self.prelude[0], traffic.PATHS[0])] * 2
         self.assertEqual(self.check()[0], [])
 
+    def test_its_own_words_are_free(self):
+        self.out[1].append(b"\xff" * 6 + traffic.mac(traffic.PATHS[1]["mac"]) + b"\x08\x06" + bytes(46))
+        self.assertEqual(self.check()[0], [])
+
     def test_time_to_live(self):
         self.change(22, b"\x40")
         self.assert_wrong("TTL 40 instead of 3f")
