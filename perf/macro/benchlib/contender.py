@@ -89,6 +89,10 @@ class Contender:
     def sample(self):
         raise NotImplementedError
 
+    def process_id(self):
+        """Whose threads the data path is among."""
+        raise NotImplementedError
+
     def dropped(self):
         """Packets that should have left and did not, since the start."""
         return 0

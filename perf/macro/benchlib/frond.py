@@ -42,6 +42,9 @@ class Frond(Contender):
         answer = self.child.wait_for(lambda line: line.startswith("{"))
         return json.loads(answer[-1])
 
+    def process_id(self):
+        return self.child.process.pid
+
     def sample(self):
         return self._ask("stats")["forwarded"]
 

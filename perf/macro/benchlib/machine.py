@@ -95,6 +95,16 @@ def steal_percent(before, after, cpu):
     return 100.0 * (after[cpu][2] - before[cpu][2]) / total if total > 0 else 0.0
 
 
+def run_seconds(pid, cpu):
+    """CPU time so far of the process's threads that are pinned to this CPU alone."""
+    total = 0
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # a thread that has just ended
+            if os.sched_getaffinity(int(task.name)) == {cpu}:
+                total += int((task / "schedstat").read_text().split()[0])
+    return total / 1e9
+
+
 def load_before(seconds=1.0):
     """How busy the machine is with other things, in percent of all CPUs: the reader must know."""
     before = cpu_times()

@@ -57,6 +57,9 @@ class OpenVswitch(Contender):
         self._add_port(0)
         self._wait_for_port("in")
 
+    def process_id(self):
+        return self.daemon.process.pid
+
     def sample(self):
         """Of pcap feeds: this Open vSwitch has no statistics of dpdkvhostuser ports. From the
         drivers themselves: the database's copy is refreshed every 5 s only."""

@@ -62,6 +62,9 @@ class Macswap(Contender):
     def go(self):
         self.testpmd.say("start")
 
+    def process_id(self):
+        return self.testpmd.child.process.pid
+
     def sample(self):
         return self.testpmd.port(1)[1]
 
