@@ -10,8 +10,8 @@ using topology::End;
 using topology::kNone;
 
 Controller::Controller(const topology::Topology& topology, const topology::Addressing& addressing)
-    : topology_(topology),
-      addressing_(addressing),
+    : topology_(&topology),
+      addressing_(&addressing),
       ends_(topology.links.size(), {true, true}),
       links_(topology.links.size(), true),
       routes_(compute_routes(topology, addressing, links_)) {}
@@ -19,25 +19,55 @@ Controller::Controller(const topology::Topology& topology, const topology::Addre
 std::vector<SwitchChange> Controller::initial() const {
   std::vector<SwitchChange> all;
   for (std::uint32_t node = 0; node < routes_.size(); ++node) {
-    if (!topology_.nodes[node].is_switch()) continue;
+    if (!topology_->nodes[node].is_switch()) continue;
     all.push_back({node, topology::diff({}, routes_[node])});
   }
   return all;
 }
 
 std::vector<SwitchChange> Controller::port_changed(End end, bool up) {
-  const std::uint32_t link = topology_.port(end).link;
+  const std::uint32_t link = topology_->port(end).link;
   if (link == kNone) return {};
-  ends_[link][topology_.links[link].a == end ? 0 : 1] = up;
+  ends_[link][topology_->links[link].a == end ? 0 : 1] = up;
   const bool now = ends_[link][0] && ends_[link][1];
   if (now == links_[link]) return {};
   links_[link] = now;
-  topology::Routes routes = compute_routes(topology_, addressing_, links_);
+  topology::Routes routes = compute_routes(*topology_, *addressing_, links_);
   std::vector<SwitchChange> changes;
   for (std::uint32_t node = 0; node < routes.size(); ++node) {
     SwitchChange change{node, topology::diff(routes_[node], routes[node])};
     if (!change.changes.empty()) changes.push_back(std::move(change));
   }
+  routes_ = std::move(routes);
+  return changes;
+}
+
+std::vector<SwitchChange> Controller::rebase(const topology::Topology& topology,
+                                             const topology::Addressing& addressing) {
+  const topology::Topology& before = *topology_;
+  std::vector<std::array<bool, 2>> ends(topology.links.size(), {true, true});
+  topology::LinkStates links(topology.links.size(), true);
+  for (std::uint32_t i = 0; i < topology.links.size(); ++i) {
+    const topology::Link& link = topology.links[i];
+    const auto was = before.find_end(topology.end_name(link.a));
+    const std::uint32_t old = was ? before.port(*was).link : kNone;
+    if (old == kNone || before.link_name(before.links[old]) != topology.link_name(link)) continue;
+    ends[i] = ends_[old];
+    links[i] = links_[old];
+  }
+  topology::Routes routes = compute_routes(topology, addressing, links);
+  std::vector<SwitchChange> changes;
+  for (std::uint32_t node = 0; node < routes.size(); ++node) {
+    if (!topology.nodes[node].is_switch()) continue;
+    const std::uint32_t was = before.find(topology.nodes[node].name);
+    SwitchChange change{node, topology::diff(was == kNone ? topology::SwitchRoutes{} : routes_[was],
+                                             routes[node])};
+    if (!change.changes.empty()) changes.push_back(std::move(change));
+  }
+  topology_ = &topology;
+  addressing_ = &addressing;
+  ends_ = std::move(ends);
+  links_ = std::move(links);
   routes_ = std::move(routes);
   return changes;
 }
@@ -52,24 +82,34 @@ std::uint32_t RouteInstaller::dense(std::uint32_t group_id) {
   return index;
 }
 
-std::vector<l3::Member> RouteInstaller::members(const topology::Group& group, bool v6) const {
+namespace {
+
+std::vector<l3::Member> router_members(const topology::Topology& topology,
+                                       const topology::Addressing& addressing, std::uint32_t node,
+                                       const topology::Group& group, bool v6) {
   std::vector<l3::Member> members;
   for (const topology::Member& m : group.members) {
-    const auto gateway = topology::gateway(topology_, addressing_, {node_, m.port}, v6);
+    const auto gateway = topology::gateway(topology, addressing, {node, m.port}, v6);
     if (gateway) members.push_back({m.port, *gateway, m.weight, m.alive});
   }
   return members;
 }
 
-Status RouteInstaller::apply(const topology::RouteChanges& changes, l3::Router& router) {
+}  // namespace
+
+Status RouteInstaller::apply(const topology::Topology& topology,
+                             const topology::Addressing& addressing, std::uint32_t node,
+                             const topology::RouteChanges& changes, l3::Router& router) {
   Status first;
   auto note = [&](Status status) {
     if (first.ok() && !status.ok()) first = std::move(status);
   };
   for (const topology::Group& group : changes.set_groups) {
     const std::uint32_t number = dense(group.id);
-    note(router.set_group(router_group(number, false), members(group, false)));
-    note(router.set_group(router_group(number, true), members(group, true)));
+    for (const bool v6 : {false, true}) {
+      note(router.set_group(router_group(number, v6),
+                            router_members(topology, addressing, node, group, v6)));
+    }
   }
   for (const topology::Route& route : changes.set_routes) {
     const l3::GroupId id = router_group(dense(route.group), route.prefix.address.v6);

@@ -4,6 +4,7 @@
 // them to the switches.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -30,11 +31,16 @@ class Controller {
   // An end of a link went up or down. A link is up when both ends are.
   std::vector<SwitchChange> port_changed(topology::End end, bool up);
 
+  // Another topology takes the old one's place: nodes and ports are matched by name. Links that
+  // were there keep their state, new ones are up.
+  std::vector<SwitchChange> rebase(const topology::Topology& topology,
+                                   const topology::Addressing& addressing);
+
   const topology::LinkStates& links() const { return links_; }
 
  private:
-  const topology::Topology& topology_;
-  const topology::Addressing& addressing_;
+  const topology::Topology* topology_;
+  const topology::Addressing* addressing_;
   std::vector<std::array<bool, 2>> ends_;  // [link]: a, b
   topology::LinkStates links_;
   topology::Routes routes_;
@@ -46,20 +52,14 @@ inline l3::GroupId router_group(std::uint32_t dense, bool v6) { return {dense * 
 // The router's side of one switch: remembers which of its dense group numbers is which destination.
 class RouteInstaller {
  public:
-  RouteInstaller(const topology::Topology& topology, const topology::Addressing& addressing,
-                 std::uint32_t node)
-      : topology_(topology), addressing_(addressing), node_(node) {}
-
-  // On the switch's owner. Returns the first thing that the router refused.
-  Status apply(const topology::RouteChanges& changes, l3::Router& router);
+  // On the switch's owner; topology and node are those that the changes were made for. Returns the
+  // first thing that the router refused.
+  Status apply(const topology::Topology& topology, const topology::Addressing& addressing,
+               std::uint32_t node, const topology::RouteChanges& changes, l3::Router& router);
 
  private:
   std::uint32_t dense(std::uint32_t group_id);
-  std::vector<l3::Member> members(const topology::Group& group, bool v6) const;
 
-  const topology::Topology& topology_;
-  const topology::Addressing& addressing_;
-  std::uint32_t node_;
   std::vector<std::uint32_t> dense_;  // position: dense number; value: group id, kNone: free
 };
 

@@ -26,8 +26,8 @@ bool has_tag(const Packet& packet, std::uint32_t offset) {
 Direction::Direction(const Config& config, Rng rng, PacketPool& pool)
     : delay_(config.delay),
       mtu_(config.mtu),
-      pool_(pool),
       rng_(rng),
+      pool_(pool),
       ring_(config.one_thread ? 4 : config.ring, config.one_thread),
       held_limit_(config.one_thread ? std::numeric_limits<std::size_t>::max() : config.ring) {}
 

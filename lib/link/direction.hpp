@@ -119,27 +119,28 @@ class Direction {
   static void hand_over(const InFlight& flight, Batch& batch);
   void discard();
 
-  const Time delay_;
+  // Sender, for every packet: one cache line.
+  alignas(64) const Time delay_;
+  std::atomic<Impairment*> pending_ = nullptr;  // control writes; the sender takes it
   const std::uint32_t mtu_;
-  PacketPool& pool_;
-
-  // Control writes; the sender takes it.
-  std::atomic<Impairment*> pending_ = nullptr;
-
-  // Sender only, but for the counters' readers.
-  Rng rng_;
-  Impairment impairment_;
-  bool impaired_ = false;
-  Time latest_arrival_;
-  Time woken_ = Time::min();  // within one send(): one wake for packets that arrive together
-  WireCounters counters_;
-  std::array<Counter, kWireDrops> drops_;
-  // Counts packets that arrive before one that was sent earlier. Sender writes, before the ring's
-  // publish(), so the receiver that sees the packet sees the count.
-  std::atomic<std::uint64_t> overtakings_ = 0;
-  Device* device_ = nullptr;
   unsigned port_ = 0;
   Waker* waker_ = nullptr;
+  Device* device_ = nullptr;  // the receiver
+  Time latest_arrival_;
+  Time woken_ = Time::min();  // within one send(): one wake for packets that arrive together
+  bool impaired_ = false;
+
+  // Sender writes, anyone reads.
+  alignas(64) WireCounters counters_;
+  std::array<Counter, kWireDrops> drops_;
+  // Counts packets that arrive before one that was sent earlier. Written before the ring's
+  // publish(), so the receiver that sees the packet sees the count.
+  alignas(64) std::atomic<std::uint64_t> overtakings_ = 0;
+
+  // Sender, where there is an impairment.
+  Rng rng_;
+  Impairment impairment_;
+  PacketPool& pool_;
 
   SpscRing<InFlight> ring_;
 

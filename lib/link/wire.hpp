@@ -78,6 +78,8 @@ class Wire {
 
   End& a() { return a_; }
   End& b() { return b_; }
+  const End& a() const { return a_; }
+  const End& b() const { return b_; }
   const std::string& name() const { return name_; }
   const WireConfig& config() const { return config_; }
 
