@@ -41,10 +41,15 @@ constexpr DriverInfo kDrivers[] = {
 
 const DriverInfo& info_of(Driver driver) { return kDrivers[static_cast<unsigned>(driver)]; }
 
-// The ring of af_packet: frames of 65,280 bytes, sixteen to a block of 255 pages. A block must be
-// whole pages and whole frames, since the driver counts frames without looking at blocks.
+// The ring of af_packet: frames of 65,408 bytes, 32 to a block of 511 pages. A block must be whole
+// pages and whole frames, since the driver counts frames without looking at blocks. 66 bytes of a
+// frame are the kernel's, and TCP hands over up to 65,226 with the tags beside.
 constexpr std::uint32_t kRoomForHeaders = 14 + 8;
-constexpr unsigned kRingFrame = 65280, kRingBlock = 16 * kRingFrame;
+constexpr unsigned kRingFrame = 65408, kFramesInBlock = 32, kRingBlock = kFramesInBlock * kRingFrame;
+static_assert(kRingBlock % 4096 == 0 && kRingFrame % 16 == 0);
+// The driver's own measure of what a buffer must hold (TPACKET2_HDRLEN less the address).
+constexpr unsigned kRingBuffer = kRingFrame - 32;
+static_assert(kRingBuffer + RTE_PKTMBUF_HEADROOM < 65536);
 
 bool has_arg(const std::string& args, const std::string& key) {
   return args.starts_with(key + "=") || args.find("," + key + "=") != std::string::npos;
@@ -67,12 +72,11 @@ std::string EthdevPort::device_args() const {
       add("iface=" + config_.target);
       if (!has_arg(config_.args, "framesz")) {
         add("blocksz=" + std::to_string(kRingBlock) + ",framesz=" + std::to_string(kRingFrame));
-        add("framecnt=" + std::to_string((config_.queue + 15) / 16 * 16));
+        add("framecnt=" + std::to_string((config_.queue + kFramesInBlock - 1) / kFramesInBlock * kFramesInBlock));
       }
       break;
     case Driver::af_xdp:
       add("iface=" + config_.target);
-      if (!has_arg(config_.args, "busy_budget")) add("busy_budget=0");
       break;
     case Driver::tap: add("iface=" + config_.target); break;
     case Driver::vhost: add("iface=" + config_.target + ",queues=1"); break;
@@ -210,8 +214,7 @@ Status EthdevPort::check_mtu(const netdev::Namespace& ns) {
 Status EthdevPort::make_pool() {
   copy_in_ = false;
   if (config_.driver != Driver::af_packet && config_.driver != Driver::af_xdp) return {};
-  static_assert(kRingFrame < 65536 - RTE_PKTMBUF_HEADROOM);
-  PacketPool::Config pool{.packets = 128, .data_room = kRingFrame, .cache = 0};
+  PacketPool::Config pool{.packets = 128, .data_room = kRingBuffer, .cache = 0};
   if (config_.driver == Driver::af_xdp) {
     // One buffer a page at most: header, metadata, headroom and 3,072 + Ethernet + tags.
     pool = {.packets = 8191, .data_room = 3328, .cache = 0};
