@@ -10,11 +10,11 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import leftovers  # noqa: E402
 from results import Case, report, show  # noqa: E402
-from suites import SUITES, Run, build  # noqa: E402
+from suites import LONG, SUITES, Run, build  # noqa: E402
 
 SETS = {
     "fast": ["lint", "unit"],
-    "release": [s for s in SUITES if s not in ("sanitizer", "fuzz")],
+    "release": [s for s in SUITES if s not in ("sanitizer", "fuzz", *LONG)],
     "asan": ["unit", "fuzz", "system", "conformance"],
 }
 
@@ -22,7 +22,7 @@ SETS = {
 def choose(words):
     """(suites to run, kind of build, words that select within them)."""
     if not words:
-        return list(SUITES), "release", []
+        return [s for s in SUITES if s not in LONG], "release", []
     if len(words) == 1 and words[0] in SETS:
         return SETS[words[0]], "asan" if words[0] == "asan" else "release", []
     named = [s for s in SUITES if s in words]

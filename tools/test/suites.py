@@ -196,6 +196,27 @@ def conformance(run):
     yield from python_tests(run, "conformance", "tests/conformance")
 
 
+def soak(run):
+    yield from python_tests(run, "soak", "tests/soak")
+
+
+def determinism(run):
+    """The same bytes from both compilers, debug and release; another hash from another seed."""
+    seen = {}
+    for kind in ("release", "debug", "clang", "asan"):
+        build_case = build(kind)
+        yield build_case
+        if build_case.outcome == "passed":
+            programs = glob.glob(os.path.join(ROOT, "build", kind, "**", "fabricd"), recursive=True)
+            words = [*programs[:1], "sim", "configs/leaf-spine-2x2.yaml", "--seed", "7", "--json"]
+            status, seen[kind], _ = run.command(f"determinism-{kind}", words, 600, run.environment(kind))
+            if status != 0:
+                yield Case("determinism", kind, "failed", 0, seen[kind])
+    hashes = {kind: json.loads(out).get("trace_hash") for kind, out in seen.items() if out.startswith("{")}
+    same = len(hashes) == 4 and len(set(hashes.values())) == 1 and None not in hashes.values()
+    yield Case("determinism", "trace_hash", "passed" if same else "failed", 0, repr(hashes))
+
+
 # name: (function, the builds that it needs). "": the kind that was asked for.
 SUITES = {
     "lint": (lint, []),
@@ -205,4 +226,7 @@ SUITES = {
     "fuzz": (fuzz, ["asan"]),
     "system": (system, [""]),
     "conformance": (conformance, [""]),
+    "soak": (soak, [""]),
+    "determinism": (determinism, []),
 }
+LONG = ("soak", "determinism")  # ./dev soak: not part of a whole run

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pages that are made from the sources say what the sources say."""
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "docs"))
+import drops  # noqa: E402
+
+
+def test_drops_page_is_current():
+    with open(os.path.join(ROOT, "docs", "drops.md")) as f:
+        assert f.read() == drops.render(ROOT), "run ./dev docs"
+
+
+def test_every_list_is_read_whole():
+    total = 0
+    for path, array, rows in drops.lists(ROOT):
+        with open(os.path.join(ROOT, path)) as f:
+            body = re.search(re.escape(array) + r"\s*(?:=\s*)?\{\{(.*?)\}\};", f.read(), re.S)[1]
+        named = re.findall(r'\{\s*"([a-z0-9_]+)"', body)
+        assert [name for name, _, _ in rows] == named, f"{path}: {array}"
+        assert named, f"{path}: {array} is empty"
+        total += len(named)
+    assert total > 50
+
+
+def test_names_follow_the_rule():
+    for path, _, rows in drops.lists(ROOT):
+        for name, why, _ in rows:
+            assert re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+", name), f"{path}: {name} is not <proto>_<reason>"
+            assert why and not why.endswith("."), f"{path}: {name}: one phrase, without a full stop"
