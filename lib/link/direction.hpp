@@ -81,6 +81,9 @@ class Direction {
     discard();
   }
 
+  // Nothing is in flight. The receiver's question.
+  bool empty() { return held_.empty() && ring_.front() == nullptr; }
+
   // --- Control: takes effect with the next packet that is sent ---
   void impair(const Impairment& impairment);
 

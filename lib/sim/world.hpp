@@ -61,6 +61,7 @@ class World final : public Waker {
 
   Time now() const { return now_; }
   PacketPool& pool() { return pool_; }
+  const PacketPool& pool() const { return pool_; }
   const HopTrace& hops() const { return hops_; }
   std::size_t pending() const { return queue_.size(); }
 
