@@ -25,9 +25,10 @@ topology::Topology generate(const std::string& name, const TopologyConfig& c) {
 
 // p65 of a port that was called port65 or P65.
 std::string port_guess(Role role, std::string_view text) {
+  if (role == Role::host) return "eth0";
   const std::size_t first = text.find_first_of("0123456789");
   if (first == std::string_view::npos) return {};
-  const std::string guess = (role == Role::host ? "eth" : "p") + std::string(text.substr(first, 6));
+  const std::string guess = "p" + std::string(text.substr(first, 6));
   return guess != text && topology::port_index(role, guess) ? guess : "";
 }
 
@@ -130,6 +131,7 @@ class Builder {
           complain({"nodes", name, "id"}, "node-id",
                    "id " + std::to_string(*node.id) + " is taken by another " +
                        to_text(*node.type) + (fresh ? "" : ", '" + it->second + "'"));
+          index_.emplace(name, t_.add_node(name, *node.type));
           continue;
         }
       }

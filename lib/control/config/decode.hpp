@@ -99,8 +99,10 @@ class Decoder {
       if (node.is_null()) return;
     }
     Element element{};
+    const std::size_t errors = out_.errors();
     this->value(node, element, info, where);
-    value = std::move(element);
+    // What is wrong is as if absent, so that no check speaks of a value that nobody wrote.
+    if (out_.errors() == errors || Described<Element>) value = std::move(element);
   }
 
   template <class T>

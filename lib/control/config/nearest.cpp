@@ -20,6 +20,15 @@ bool begins(std::string_view whole, std::string_view part) {
                     [](char a, char b) { return fold(a) == fold(b); });
 }
 
+// h1 and host1, sw3 and switch3: the same initial and number.
+bool alike(std::string_view a, std::string_view b) {
+  const auto digits = [](std::string_view s) {
+    return s.substr(std::min(s.size(), s.find_last_not_of("0123456789") + 1));
+  };
+  return !a.empty() && !b.empty() && fold(a[0]) == fold(b[0]) && !digits(a).empty() &&
+         digits(a) == digits(b) && digits(a).size() < a.size();
+}
+
 }  // namespace
 
 unsigned edit_distance(std::string_view a, std::string_view b, unsigned limit) {
@@ -50,7 +59,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::string found;
   for (const std::string& c : candidates) {
     unsigned d = edit_distance(word, c, limit);
-    if (d > limit && (begins(c, word) || begins(word, c))) d = limit;
+    if (d > limit && (begins(c, word) || begins(word, c) || alike(word, c))) d = limit;
     if (d < best && d < std::max(word.size(), c.size())) {
       best = d;
       found = c;

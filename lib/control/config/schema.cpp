@@ -26,10 +26,10 @@ template <class T> Json number(const Constraint& c) {
   } else {
     s["minimum"] = std::max<std::int64_t>(c.min, std::numeric_limits<T>::min());
   }
-  if (std::cmp_less(c.max, std::numeric_limits<T>::max()))
-    s["maximum"] = c.max;
-  else
-    s["maximum"] = std::numeric_limits<T>::max();
+  const bool bounded = c.max != std::numeric_limits<std::int64_t>::max() &&
+                       std::cmp_less(c.max, std::numeric_limits<T>::max());
+  if (bounded) s["maximum"] = c.max;
+  else s["maximum"] = std::numeric_limits<T>::max();
   return s;
 }
 

@@ -50,10 +50,15 @@ class Validator {
     links();
     ethdevs();
     validate_addresses(c_, plan_, at_, out_);
-    connected();
     cpus();
     traffic();
     events();
+    if (t().nodes.empty() && out_.errors() == 0) {
+      out_.error(at_({}), "empty", "the file has neither 'topology' nor 'nodes'");
+    }
+    // Of a topology with errors these would only tell what follows from those.
+    if (out_.errors() > 0) return;
+    connected();
     oversubscribed();
   }
 
@@ -90,12 +95,12 @@ class Validator {
         });
     const std::string fix = cleaned(text, dashes, kMaxName);
     if (!shape) {
-      out_.error(at_.key(path), "name",
+      out_.error(dashes ? at_(path) : at_.key(path), "name",
                  "'" + printable(text) + "': " + std::string(what) +
                      " is a letter, then letters, digits and '_'" + (dashes ? ", '-' and '.'" : ""),
                  fix);
     } else if (text.size() > kMaxName) {
-      out_.error(at_.key(path), "name",
+      out_.error(dashes ? at_(path) : at_.key(path), "name",
                  "'" + printable(text) + "' has " + std::to_string(text.size()) + " characters; " +
                      std::string(what) + " has at most " + std::to_string(kMaxName));
     }
@@ -427,9 +432,6 @@ class Validator {
                    "no path leads from '" + t().nodes[first[0]].name + "' to '" +
                        t().nodes[first[1]].name + "'");
     }
-    if (t().nodes.empty() && out_.errors() == 0) {
-      out_.error(at_({}), "empty", "the file has neither 'topology' nor 'nodes'");
-    }
   }
 
   void cpus() {
@@ -443,9 +445,8 @@ class Validator {
   }
 
   void host(const Path& path, const std::string& text) {
-    const std::uint32_t node = host_nodes().contains(text) ? 0 : t().find(text);
-    if (node == 0 && host_nodes().contains(text)) return;
-    if (node != kNone) {
+    if (host_nodes().contains(text)) return;
+    if (t().find(text) != kNone) {
       out_.error(at_(path), "traffic", "'" + printable(text) + "' is a switch; traffic is hosts'");
       return;
     }
@@ -468,6 +469,7 @@ class Validator {
       const TrafficConfig& s = c_.traffic[i];
       const std::string where = "traffic[" + std::to_string(i) + "]";
       const auto option = [&](const char* key) { return Path{"traffic", std::to_string(i), key}; };
+      std::set<std::string> named;
       for (std::size_t f = 0; f < s.from.size(); ++f) {
         Path p = option("from");
         p.push_back(std::to_string(f));
@@ -475,10 +477,7 @@ class Validator {
         if (!s.to.empty() && s.from[f] == s.to) {
           out_.error(at_(p), "traffic", "'" + printable(s.to) + "' would send to itself");
         }
-        if (std::find(s.from.begin(),
-                      s.from.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(f, 256)),
-                      s.from[f]) !=
-            s.from.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(f, 256))) {
+        if (!named.insert(s.from[f]).second) {
           out_.error(at_(p), "duplicate", "'" + printable(s.from[f]) + "' is named twice");
         }
       }

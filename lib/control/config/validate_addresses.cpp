@@ -83,6 +83,7 @@ class Checker {
     for (std::size_t i = 0; i < port.addresses.size(); ++i) {
       any_ = true;
       const IpPrefix& p = port.addresses[i];
+      if (p == IpPrefix{} && out_.errors() > 0) continue;  // what could not be read
       if (const std::string why = unusable(p); !why.empty()) {
         out_.error(at_(address_path(e, i)), "address", p.to_string() + " " + why);
       }

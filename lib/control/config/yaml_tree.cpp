@@ -246,7 +246,11 @@ std::optional<Node> parse(std::string_view text, Diagnostics& out) {
     return std::nullopt;
   } catch (const YAML::Exception& e) {
     const Mark at = e.mark.is_null() ? Mark{} : mark_of(e.mark);
-    out.error(at, "syntax", "not YAML: " + printable(e.msg));
+    if (e.msg.find("anchor") != std::string::npos) {
+      out.error(at, "anchor", "aliases are not supported; write the value out");
+    } else {
+      out.error(at, "syntax", "not YAML: " + printable(e.msg));
+    }
     return std::nullopt;
   }
   if (builder.documents() == 0) {

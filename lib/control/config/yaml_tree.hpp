@@ -13,9 +13,9 @@
 
 namespace frond::config::yaml {
 
-inline constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+inline constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 inline constexpr unsigned kMaxDepth = 24;
-inline constexpr unsigned kMaxNodes = 1U << 20;
+inline constexpr unsigned kMaxNodes = 1U << 18;
 
 struct Entry;
 
