@@ -7,7 +7,8 @@ from common import CXX, Finding, is_test
 TYPE = r"[A-Za-z_][\w:<>,*& ]*[ *&>]"
 STATIC = re.compile(rf"^\s*(?:inline\s+)?(?:static|thread_local)\s+{TYPE}(\w+)\s*(?:=|;|\{{|\[)")
 GLOBAL = re.compile(rf"^(?:inline\s+)?{TYPE}(\w+)(?:\[[^]]*\])*\s*(?:=.*|\{{.*\}}\s*)?;")
-NOT_ONE = re.compile(r"\b(const|constexpr|consteval|constinit const|using|typedef|return|extern|friend|namespace|"
+# A signal handler can set nothing else (C++20 [support.signal]).
+NOT_ONE = re.compile(r"\b(volatile (?:std::)?sig_atomic_t|const|constexpr|consteval|constinit const|using|typedef|return|extern|friend|namespace|"
                      r"static_assert|template|concept|struct|class|enum|union|goto|case|delete|throw)\b|^[#}]")
 
 
@@ -26,6 +27,6 @@ _FOUND = ["static int count = 0;", "  static std::vector<int> all;", "int total;
 _CLEAN = ["static constexpr int kN = 1;", "static int f();", "static const Foo kAll[] = {", "  int member;",
           "constexpr Time kMax = Time::ms(1);", "static_assert(sizeof(int) == 4);", "using A = int;",
           "  static Foo parse(std::string_view);", "void f(int a, int b);", "Foo g() { return {}; }",
-          "extern const int kX;", "inline constexpr int kY{3};"]
+          "extern const int kX;", "volatile std::sig_atomic_t interrupted = 0;", "inline constexpr int kY{3};"]
 PLANTED = [({"lib/link/a.hpp": line + "\n"}, [("lib/link/a.hpp", 1)]) for line in _FOUND] + \
     [({"lib/link/a.hpp": line + "\n"}, []) for line in _CLEAN]
