@@ -9,6 +9,7 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_mbuf_pool_ops.h>
 
 #include <algorithm>
 #include <chrono>
@@ -58,6 +59,8 @@ bool has_arg(const std::string& args, const std::string& key) {
 }  // namespace
 
 std::string_view to_string(Driver driver) { return info_of(driver).name; }
+
+void EthdevPort::FreePool::operator()(rte_mempool* pool) const { rte_mempool_free(pool); }
 
 bool EthdevPort::on_interface() const {
   return config_.driver == Driver::af_packet || config_.driver == Driver::af_xdp || config_.driver == Driver::tap;
@@ -214,20 +217,33 @@ Status EthdevPort::check_mtu(const netdev::Namespace& ns) {
 Status EthdevPort::make_pool() {
   copy_in_ = false;
   if (config_.driver != Driver::af_packet && config_.driver != Driver::af_xdp) return {};
-  PacketPool::Config pool{.packets = 128, .data_room = kRingBuffer, .cache = 0};
+  unsigned buffers = 128, room = kRingBuffer;
   if (config_.driver == Driver::af_xdp) {
-    // One buffer a page at most: header, metadata, headroom and 3,072 + Ethernet + tags.
-    pool = {.packets = 8191, .data_room = 3328, .cache = 0};
+    // A buffer with all its headers is a page at most: 3,072 + Ethernet + tags and some.
+    buffers = 8191;
+    room = 3328;
   }
   copy_in_ = true;
   char name[RTE_MEMPOOL_NAMESIZE];
   std::snprintf(name, sizeof name, "io%p", static_cast<void*>(this));  // as unique as we are
-  try {
-    own_pool_ = std::make_unique<PacketPool>(name, pool);
-  } catch (const StartError& e) {
-    return Error{Error::Code::resource_exhausted, std::string(to_string(config_.driver)) + " port " + config_.target +
-                                                      ": " + e.what()};
+  const auto data = static_cast<std::uint16_t>(room + RTE_PKTMBUF_HEADROOM);
+  const auto element = static_cast<unsigned>(sizeof(Packet)) + data;
+  // Without gaps at page borders: the af_xdp driver tells the kernel of count times size bytes, and
+  // what lies behind that is lost to it, packet by packet.
+  own_pool_.reset(rte_mempool_create_empty(name, buffers, element, 0, sizeof(rte_pktmbuf_pool_private),
+                                           SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG));
+  rte_pktmbuf_pool_private about{};
+  about.mbuf_data_room_size = data;
+  about.mbuf_priv_size = sizeof(PacketMeta);
+  if (own_pool_ == nullptr || rte_mempool_set_ops_byname(own_pool_.get(), rte_mbuf_best_mempool_ops(), nullptr) != 0 ||
+      (rte_pktmbuf_pool_init(own_pool_.get(), &about), rte_mempool_populate_default(own_pool_.get())) < 0) {
+    own_pool_.reset();
+    return Error{Error::Code::resource_exhausted,
+                 std::string(to_string(config_.driver)) + " port " + config_.target + ": no memory for " +
+                     std::to_string(buffers) + " buffers of " + std::to_string(element) +
+                     " bytes; give the process more (EAL -m), or use fewer such ports"};
   }
+  rte_mempool_obj_iter(own_pool_.get(), rte_pktmbuf_init, nullptr);
   return {};
 }
 
@@ -297,7 +313,7 @@ Status EthdevPort::start(const netdev::Namespace&) {
   if (const int e = rte_eth_dev_configure(port_id_, 1, 1, &conf); e != 0) return failed("configure it", e);
   std::uint16_t rx = static_cast<std::uint16_t>(config_.queue), tx = rx;
   (void)rte_eth_dev_adjust_nb_rx_tx_desc(port_id_, &rx, &tx);
-  rte_mempool* pool = (own_pool_ ? *own_pool_ : pool_).raw();
+  rte_mempool* pool = own_pool_ ? own_pool_.get() : pool_.raw();
   if (const int e = rte_eth_rx_queue_setup(port_id_, 0, rx, SOCKET_ID_ANY, nullptr, pool); e != 0) {
     return failed("set up its receive queue", e);
   }

@@ -169,6 +169,26 @@ void EthdevPort::take_super_frame(Packet& packet) {
   }
 }
 
+// One segment instead of many, in place or in a buffer of the driver's; nullptr: not possible, and
+// the packet is as it was.
+Packet* EthdevPort::join(Packet* packet) {
+  rte_mbuf* m = packet->mbuf();
+  if (!RTE_MBUF_HAS_EXTBUF(m) && rte_pktmbuf_linearize(m) == 0) return packet;
+  rte_mbuf* whole = rte_pktmbuf_alloc(own_pool_ ? own_pool_.get() : pool_.raw());
+  char* to = whole != nullptr && m->pkt_len <= rte_pktmbuf_tailroom(whole)
+                 ? rte_pktmbuf_append(whole, static_cast<std::uint16_t>(m->pkt_len)) : nullptr;
+  if (to == nullptr) {
+    rte_pktmbuf_free(whole);
+    return nullptr;
+  }
+  for (const rte_mbuf* part = m; part != nullptr; to += part->data_len, part = part->next) {
+    std::memcpy(to, rte_pktmbuf_mtod(part, const char*), part->data_len);
+  }
+  Packet::from(whole)->meta() = packet->meta();
+  packet->free();
+  return Packet::from(whole);
+}
+
 unsigned EthdevPort::transmit(Time, Batch& batch) {
   rte_mbuf* burst[Batch::kCapacity];
   unsigned n = 0;
@@ -185,22 +205,9 @@ unsigned EthdevPort::transmit(Time, Batch& batch) {
     } else if (p->length() > mtu_ + kEthernet + kTags) {
       reason = too_long_out;
     } else if (!multi_segments_ && (p->mbuf()->nb_segs > 1 || RTE_MBUF_HAS_EXTBUF(p->mbuf()))) {
-      Packet* joined = nullptr;
-      if (p->mbuf()->nb_segs > 1 && rte_pktmbuf_linearize(p->mbuf()) == 0) {
-        joined = p;
-      } else if (own_pool_ != nullptr && (joined = own_pool_->clone(*p)) != nullptr) {
-        p->free();
-        if (joined->mbuf()->nb_segs > 1) {
-          joined->free();
-          ++drops_[not_linear];
-          continue;
-        }
-      }
-      if (joined == nullptr) {
-        reason = not_linear;
-      } else {
-        p = joined;
-      }
+      Packet* joined = join(p);
+      if (joined == nullptr) reason = not_linear;
+      else p = joined;
     }
     if (reason != kDropCount) [[unlikely]] {
       ++drops_[reason];

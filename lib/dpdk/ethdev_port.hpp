@@ -80,6 +80,7 @@ class EthdevPort final : public Port {
   void take_super_frame(Packet& packet);
   void drain(Time now, Batch& batch);
   bool prepare(Packet*& packet);
+  Packet* join(Packet* packet);
 
   EthdevConfig config_;
   Eal& eal_;
@@ -100,7 +101,10 @@ class EthdevPort final : public Port {
   bool multi_segments_ = false;
   int index_ = 0;                  // of the interface that is open
   int socket_ = -1;                // af_packet: the driver's, for its statistics
-  std::unique_ptr<PacketPool> own_pool_;
+  struct FreePool {
+    void operator()(rte_mempool* pool) const;
+  };
+  std::unique_ptr<rte_mempool, FreePool> own_pool_;  // the driver's
   // The worker's:
   std::vector<Packet*> pending_;   // pieces that did not fit into a batch
   std::size_t next_ = 0;
