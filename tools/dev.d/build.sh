@@ -37,7 +37,17 @@ configure() {
 build() {
   local kind=release
   case ${1:-} in release | asan | debug | clang) kind=$1 && shift ;; esac
-  configure "$kind" && ninja -C "build/$kind" "$@"
+  configure "$kind" && ninja -C "build/$kind" "$@" || return
+  [ "$kind" != release ] || link_programs
+}
+
+# build/bin: the programs of the release build, for a PATH.
+link_programs() {
+  local name
+  mkdir -p build/bin
+  for name in lib/cli/frond lib/fabric/fabricd switchd/switchd nicd/nicd; do
+    [ ! -x "build/release/$name" ] || ln -sfn "../release/$name" build/bin/
+  done
 }
 
 # Lints that compile take their flags, and generated headers, from the sanitizer build.
