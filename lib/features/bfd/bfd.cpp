@@ -108,7 +108,7 @@ void Bfd::set_admin_down(Context& ctx, std::uint16_t port, bool down) {
   Slot& slot = *slots_[port];
   slot.session.set_admin(down);
   if (!slot.running) return;
-  // 6.8.16: said once more than the neighbour may miss, by the periodic packets, which go on.
+  // 6.8.16: the periodic packets go on and repeat it.
   wheel_.cancel(slot.detect);
   if (down) {
     wheel_.cancel(slot.establish);
@@ -237,7 +237,9 @@ void Bfd::heard(Context& ctx, Slot& slot, const Control& control) {
   } else if (changed) {
     send(ctx, slot, false);
   }
-  if (slot.session.tx_interval() != slot.interval || !slot.tx.armed()) schedule(ctx, slot);
+  if (slot.session.tx_interval() != slot.interval || slot.session.transmits() != slot.tx.armed()) {
+    schedule(ctx, slot);
+  }
   watch(slot);
   if (!changed) return;
   if (slot.session.state() == State::up) {

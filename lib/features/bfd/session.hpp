@@ -62,8 +62,9 @@ class Session {
   // What a packet sent now must say. A poll is repeated until its final comes.
   Control control(bool final) const;
 
-  // Whether periodic packets are wanted at all (6.8.7).
-  bool transmits() const { return state_ != State::admin_down && remote_min_rx_us_ != 0; }
+  // Whether periodic packets are wanted at all (6.8.7). Also while administratively down, so that
+  // the neighbour hears of it (6.8.16).
+  bool transmits() const { return remote_min_rx_us_ != 0; }
   // The negotiated interval between packets, before jitter.
   Time tx_interval() const;
   // That interval with its jitter: 0 to 25 % less, 10 to 25 % with a multiplier of one (6.8.7).
