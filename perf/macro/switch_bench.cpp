@@ -7,13 +7,9 @@
 //   stats       {"forwarded": ...}        counters since the start
 //   stages      {"parse": ...}            cycles a packet by stage, measured now
 //   quit, or the end of stdin             ends
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <time.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <map>
@@ -40,8 +36,8 @@ namespace frond::perf {
 namespace {
 
 struct Options {
-  unsigned cpu = 1;
-  std::uint64_t gbps = 100;
+  std::string cpu = "1";     // of the data path; other threads stay where the process may run
+  std::string gbps = "100";  // line rate of every port
   std::string in, in_mac, in_address, prefix;
   std::vector<std::string> out, out_mac, out_address, gateway, gateway_mac;
 };
@@ -56,7 +52,7 @@ void check(const Status& status) {
   if (!status.ok()) throw StartError(status.error().message);
 }
 
-// Without bounds: only what the driver does not do at once.
+// Of the thread that speaks with the driver, never of the worker.
 void pause_ms(long ms) {
   const timespec duration{ms / 1000, ms % 1000 * 1'000'000};
   nanosleep(&duration, nullptr);
@@ -70,7 +66,10 @@ class SwitchBench {
       : options_(options),
         eal_(eal),
         pool_("bench", {}),
-        worker_({.name = "datapath", .cpu = options.cpu, .idle = IdlePolicy::busy}, clock_, pool_) {
+        worker_({.name = "datapath",
+                 .cpu = static_cast<unsigned>(std::stoul(options.cpu)),
+                 .idle = IdlePolicy::busy},
+                clock_, pool_) {
     open_ports();
     build_switch();
     configure(device_->pipeline().router());
@@ -132,7 +131,7 @@ class SwitchBench {
     std::vector<SwitchBase::PortConfig> configs;
     for (std::size_t port = 0; port < ports_.size(); ++port) {
       configs.push_back(
-          {.name = "p" + std::to_string(port + 1), .rate = Rate::gbps(options_.gbps)});
+          {.name = "p" + std::to_string(port + 1), .rate = Rate::gbps(std::stoul(options_.gbps))});
     }
     Leaf::Config config;
     config.ports = static_cast<std::uint16_t>(ports_.size());
@@ -220,9 +219,11 @@ class SwitchBench {
     const Time start = clock_.now();
     pause_ms(1000);
     const double elapsed = static_cast<double>((clock_.now() - start).ns());
+    if (forwarded() == packets) throw StartError("nothing comes in: there is nothing to time");
     const double whole = elapsed / static_cast<double>(forwarded() - packets);
     Parts parts(clock_);
     worker_.call([&] { time_parts(parts); });
+    if (parts.stopped) throw StartError("a packet did not go through all stages");
 
     nlohmann::ordered_json json;
     double sum = 0;
@@ -248,6 +249,7 @@ class SwitchBench {
     }
     Stages stages;
     std::uint64_t receive_ns = 0, transmit_ns = 0, packets = 0;
+    bool stopped = false;  // not every packet went through
   };
 
   void time_parts(Parts& parts) {
@@ -260,7 +262,8 @@ class SwitchBench {
       Context ctx{now, device_->rng(), pool_};
       if (!parts.stages.run(device_->pipeline().stages(), ctx, batch)) {
         batch.free_all();
-        throw StartError("a packet did not go through all stages");
+        parts.stopped = true;
+        return;
       }
       std::vector<Batch> ways(ports_.size());
       for (Packet* packet : batch) ways[packet->meta().egress].push(packet);
@@ -287,32 +290,36 @@ class SwitchBench {
   std::uint64_t first_rounds_ = 0;
 };
 
+// --NAME VALUE, written by our driver only.
 Options read_options(int argc, char** argv) {
   Options o;
-  CLI::App app("Frond's contender in `bench switch`");
-  app.add_option("--cpu", o.cpu, "of the data path; other threads stay where the process may run");
-  app.add_option("--gbps", o.gbps, "line rate of every port");
-  app.add_option("--in", o.in, "the way in, DRIVER:SOCKET:ARGUMENTS")->required();
-  app.add_option("--in-mac", o.in_mac, "our MAC address there")->required();
-  app.add_option("--in-address", o.in_address, "our address there, with length")->required();
-  app.add_option("--prefix", o.prefix, "what is routed to the ways out")->required();
-  app.add_option("--out", o.out, "a way out; repeatable, as are the next four")->required();
-  app.add_option("--out-mac", o.out_mac, "our MAC address there")->required();
-  app.add_option("--out-address", o.out_address, "our address there, with length")->required();
-  app.add_option("--gateway", o.gateway, "address of the neighbour")->required();
-  app.add_option("--gateway-mac", o.gateway_mac, "its MAC address")->required();
-  for (CLI::Option* option : app.get_options()) {
-    // One value each time the option is given.
-    if (option->get_items_expected_max() > 1) option->expected(1)->take_all();
+  const std::map<std::string, std::string*> once = {
+      {"--in", &o.in},         {"--in-mac", &o.in_mac}, {"--in-address", &o.in_address},
+      {"--prefix", &o.prefix}, {"--cpu", &o.cpu},       {"--gbps", &o.gbps}};
+  const std::map<std::string, std::vector<std::string>*> often = {
+      {"--out", &o.out},
+      {"--out-mac", &o.out_mac},
+      {"--out-address", &o.out_address},
+      {"--gateway", &o.gateway},
+      {"--gateway-mac", &o.gateway_mac}};
+  for (int i = 1; i < argc; i += 2) {
+    const std::string name = argv[i];
+    if (i + 1 == argc) throw StartError(name + " needs a value");
+    if (once.contains(name)) {
+      *once.at(name) = argv[i + 1];
+    } else if (often.contains(name)) {
+      often.at(name)->push_back(argv[i + 1]);
+    } else {
+      throw StartError("no option " + name + "; this program is started by `./dev bench switch`");
+    }
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error));
+  for (const auto& [name, values] : often) {
+    if (values->empty() || values->size() != o.out.size()) {
+      throw StartError("each --out needs its " + name);
+    }
   }
-  for (const auto* list : {&o.out_mac, &o.out_address, &o.gateway, &o.gateway_mac}) {
-    if (list->size() != o.out.size())
-      throw StartError("each --out needs all of the four that follow");
+  for (const auto& [name, value] : once) {
+    if (value->empty()) throw StartError(name + " is missing");
   }
   return o;
 }
