@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "control/config/build.hpp"
@@ -107,7 +107,8 @@ TEST(GoodConfigs, AllOptionsArriveWhereTheyBelong) {
 }
 
 TEST(GoodConfigs, NameIsTheFilesWhenItHasNone) {
-  EXPECT_EQ(parse_config("version: 1\ntopology: fat-tree\n", "x/my lab.yaml").config->name, "my-lab");
+  EXPECT_EQ(parse_config("version: 1\ntopology: fat-tree\n", "x/my lab.yaml").config->name,
+            "my-lab");
   EXPECT_EQ(parse_config("version: 1\ntopology: fat-tree\n", "7.yaml").config->name, "fabric");
 }
 
@@ -129,7 +130,8 @@ TEST(Hostile, IsRefused) {
   };
   const auto numbered = [](std::string_view before, std::string_view after, std::size_t n) {
     std::string s;
-    for (std::size_t i = 0; i < n; ++i) s += std::string(before) + std::to_string(i) + std::string(after);
+    for (std::size_t i = 0; i < n; ++i)
+      s += std::string(before) + std::to_string(i) + std::string(after);
     return s;
   };
   const std::string head = "version: 1\n";

@@ -137,9 +137,10 @@ std::string_view subject_word(Subject s) {
 }
 
 // What a line about something new says.
-bool telling(const std::string& attribute) {
-  return attribute == "type" || attribute == "rate" || attribute == "delay" ||
-         attribute == "driver" || attribute == "device";
+bool telling(Subject subject, const std::string& attribute) {
+  if (subject == Subject::node) return attribute == "type";
+  return attribute == "rate" || attribute == "delay" || attribute == "driver" ||
+         attribute == "device";
 }
 
 std::vector<AttributeChange> all_attributes(const Attributes& attributes, bool added) {
@@ -218,7 +219,7 @@ std::string change_text(const std::vector<Change>& changes) {
     }
     std::string details;
     for (const AttributeChange& a : c.attributes) {
-      if (c.kind == ChangeKind::add && telling(a.name)) {
+      if (c.kind == ChangeKind::add && telling(c.subject, a.name)) {
         details += (details.empty() ? "  " : ", ") + a.name + " " + a.after;
       }
     }

@@ -28,8 +28,10 @@ template <class T> Json number(const Constraint& c) {
   }
   const bool bounded = c.max != std::numeric_limits<std::int64_t>::max() &&
                        std::cmp_less(c.max, std::numeric_limits<T>::max());
-  if (bounded) s["maximum"] = c.max;
-  else s["maximum"] = std::numeric_limits<T>::max();
+  if (bounded)
+    s["maximum"] = c.max;
+  else
+    s["maximum"] = std::numeric_limits<T>::max();
   return s;
 }
 
