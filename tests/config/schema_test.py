@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests/config"
 # How the loader words what a schema sees too.
 SEEN = re.compile(
-    r"unknown key|'[^']*' is not (one of|a |true)|must be at (least|most) \d+, not -?\d+$"
+    r"unknown key|: '[^']*' is not (one of|a |true)|must be at (least|most) \d+, not -?\d+$"
     r"|lacks '(version|a|pattern)'|topology lacks 'type'|expected |is not known to this Frond"
 )
 
