@@ -16,8 +16,8 @@ packages_test=(
 )
 # The peers that benchmarks measure against.
 packages_bench=(dpdk openvswitch-switch-dpdk libns3-dev python3 procps iproute2)
-# A virtual machine with NICs of its own.
-packages_guest=(qemu-system-x86 linux-image-amd64 busybox-static cpio kmod)
+# A virtual machine with NICs of its own; its kernel is unpacked from linux-image-amd64, not installed.
+packages_guest=(qemu-system-x86 busybox-static cpio kmod)
 
 need() {
   local purpose package missing=()
