@@ -85,7 +85,8 @@ template <class Stages> class Agent {
 
   // The verdict about this packet (a clone: it is edited) and the stage that gave it; "" when it
   // went through.
-  template <class Why> std::pair<Verdict, std::string_view> explain(Packet& packet, Why& why) const {
+  template <class Why>
+  std::pair<Verdict, std::string_view> explain(Packet& packet, Why& why) const {
     std::string_view at;
     const auto [verdict, stage] =
         stages_.explain(packet, why, [&](std::string_view name) { at = name; });
@@ -121,13 +122,20 @@ template <class Stages> class Agent {
   // --- What leaves the stages (called by Pipeline::process) ---
   void punt(Context& ctx, Packet* packet, PuntCode code) {
     switch (code) {
-      case kPuntArp: return neighbors_.receive_arp(ctx, packet);
-      case kPuntNd: return neighbors_.receive_nd(ctx, packet);
-      case kPuntBfd: return bfd_.receive(ctx, packet);
-      case kPuntLocal: return icmp_.receive(ctx, packet);
-      case kPuntFragment: return icmp_.fragment(ctx, packet);
-      case kPuntNoNeighbor: return neighbors_.resolve(ctx, packet);
-      default: break;
+      case kPuntArp:
+        return neighbors_.receive_arp(ctx, packet);
+      case kPuntNd:
+        return neighbors_.receive_nd(ctx, packet);
+      case kPuntBfd:
+        return bfd_.receive(ctx, packet);
+      case kPuntLocal:
+        return icmp_.receive(ctx, packet);
+      case kPuntFragment:
+        return icmp_.fragment(ctx, packet);
+      case kPuntNoNeighbor:
+        return neighbors_.resolve(ctx, packet);
+      default:
+        break;
     }
     packet->free();  // no stage punts so
   }
@@ -150,8 +158,8 @@ template <class Stages> class Agent {
 
  private:
   static constexpr unsigned kStageDrops = Stages::kDropCount;
-  static constexpr unsigned kTotalDrops = kStageDrops + neighbor::Neighbors::kDropCount +
-                                          icmp::Icmp::kDropCount + bfd::Bfd::kDropCount;
+  static constexpr unsigned kTotalDrops =
+      kStageDrops + neighbor::Neighbors::kDropCount + icmp::Icmp::kDropCount + bfd::Bfd::kDropCount;
 
   l3::Router router_;
   Stages stages_;

@@ -38,12 +38,15 @@ void forwarding(std::vector<Case>& all) {
                             }),
                             0, 2));
   }
-  all.push_back(forwarded("IPv6 from the spine to our host", with([](F& f) {
-                            f.dst_mac = our_mac(2);
-                            f.src_mac = peer_mac(2);
-                            f.src = ip("fd00:0:0:2::1");
-                            f.dst = ip("fd00:0:0:1::1");
-                          }, true),
+  all.push_back(forwarded("IPv6 from the spine to our host",
+                          with(
+                              [](F& f) {
+                                f.dst_mac = our_mac(2);
+                                f.src_mac = peer_mac(2);
+                                f.src = ip("fd00:0:0:2::1");
+                                f.dst = ip("fd00:0:0:1::1");
+                              },
+                              true),
                           0, 2));
   for (bool v6 : {false, true}) {
     all.push_back(forwarded("a VLAN tag stays", with([](F& f) { f.tags = {0x6064}; }, v6)));
@@ -53,22 +56,30 @@ void forwarding(std::vector<Case>& all) {
     all.push_back(forwarded("a protocol without ports", with([](F& f) { f.proto = 47; }, v6)));
     all.push_back(forwarded("the last hop that TTL allows", with([](F& f) { f.ttl = 2; }, v6)));
     all.push_back(forwarded("ECN and DSCP stay", with([](F& f) { f.tos = 0xbb; }, v6)));
-    all.push_back(forwarded("a first fragment", with([](F& f) {
-                              f.more_fragments = true;
-                              f.zeros = 40;
-                            }, v6)));
-    all.push_back(forwarded("a last fragment", with([](F& f) {
-                              f.fragment_offset = 1480;
-                              f.zeros = 40;
-                            }, v6)));
-    all.push_back(forwarded("a jumbo frame to a jumbo link", with([](F& f) { f.zeros = 8900; }, v6)));
+    all.push_back(forwarded("a first fragment", with(
+                                                    [](F& f) {
+                                                      f.more_fragments = true;
+                                                      f.zeros = 40;
+                                                    },
+                                                    v6)));
+    all.push_back(forwarded("a last fragment", with(
+                                                   [](F& f) {
+                                                     f.fragment_offset = 1480;
+                                                     f.zeros = 40;
+                                                   },
+                                                   v6)));
+    all.push_back(
+        forwarded("a jumbo frame to a jumbo link", with([](F& f) { f.zeros = 8900; }, v6)));
   }
   all.push_back(forwarded("Ethernet padding stays", with([](F& f) { f.zeros = 0; })));
   all.push_back(forwarded("IPv4 options", with([](F& f) { f.options = {1, 1, 1, 0}; })));
-  all.push_back(forwarded("IPv6 extension headers", with([](F& f) {
-                            f.first_extension = wire::kProtoHopByHop;
-                            f.options = {wire::kProtoUdp, 0, 1, 4, 0, 0, 0, 0};
-                          }, true)));
+  all.push_back(forwarded("IPv6 extension headers", with(
+                                                        [](F& f) {
+                                                          f.first_extension = wire::kProtoHopByHop;
+                                                          f.options = {
+                                                              wire::kProtoUdp, 0, 1, 4, 0, 0, 0, 0};
+                                                        },
+                                                        true)));
   all.push_back(forwarded("checksum 0xfeff becomes 0, not 0xffff", with_checksum(0xfeff)));
   all.push_back(forwarded("checksum 0", with_checksum(0)));
   Case other_zero = forwarded("checksum 0xffff, the other zero, is taken", with_checksum(0));
@@ -80,52 +91,63 @@ void punting(std::vector<Case>& all) {
   for (bool v6 : {false, true}) {
     const char* own = v6 ? "fd00:0:0:1::" : "10.0.1.0";
     all.push_back(punted("to us", with([&](F& f) { f.dst = ip(own); }, v6), kPuntLocal));
-    all.push_back(punted("to us with TTL 0", with([&](F& f) {
-                           f.dst = ip(own);
-                           f.ttl = 0;
-                         }, v6),
+    all.push_back(punted("to us with TTL 0",
+                         with(
+                             [&](F& f) {
+                               f.dst = ip(own);
+                               f.ttl = 0;
+                             },
+                             v6),
                          kPuntLocal));
-    all.push_back(punted("to another port's address", with([&](F& f) {
-                           f.dst = ip(v6 ? "fd00:ffff::2" : "10.254.0.2");
-                         }, v6),
+    all.push_back(punted("to another port's address",
+                         with([&](F& f) { f.dst = ip(v6 ? "fd00:ffff::2" : "10.254.0.2"); }, v6),
                          kPuntLocal));
-    all.push_back(punted("to the loopback", with([&](F& f) {
-                           f.dst = ip(v6 ? "fd00:ffff:0:1::1" : "10.253.0.1");
-                         }, v6),
-                         kPuntLocal));
-    all.push_back(punted("BFD", with([&](F& f) {
-                           f.dst = ip(own);
-                           f.dst_port = 3784;
-                           f.ttl = 255;
-                         }, v6),
+    all.push_back(punted(
+        "to the loopback",
+        with([&](F& f) { f.dst = ip(v6 ? "fd00:ffff:0:1::1" : "10.253.0.1"); }, v6), kPuntLocal));
+    all.push_back(punted("BFD",
+                         with(
+                             [&](F& f) {
+                               f.dst = ip(own);
+                               f.dst_port = 3784;
+                               f.ttl = 255;
+                             },
+                             v6),
                          kPuntBfd));
-    all.push_back(punted("a neighbour that has not answered", with([&](F& f) {
-                           f.dst = ip(v6 ? "fd00:0:0:1::3" : "10.0.1.3");
-                         }, v6),
+    all.push_back(punted("a neighbour that has not answered",
+                         with([&](F& f) { f.dst = ip(v6 ? "fd00:0:0:1::3" : "10.0.1.3"); }, v6),
                          kPuntNoNeighbor));
   }
-  const F solicitation = with([](F& f) {
-    f.proto = wire::kProtoIcmp6;
-    f.dst = *IpAddress::parse("ff02::1:ff00:0");
-    f.dst_mac = *MacAddress::parse("33:33:ff:00:00:00");
-    f.payload = {135, 0, 0, 0};
-    f.ttl = 255;
-  }, true);
+  const F solicitation = with(
+      [](F& f) {
+        f.proto = wire::kProtoIcmp6;
+        f.dst = *IpAddress::parse("ff02::1:ff00:0");
+        f.dst_mac = *MacAddress::parse("33:33:ff:00:00:00");
+        f.payload = {135, 0, 0, 0};
+        f.ttl = 255;
+      },
+      true);
   all.push_back(punted("a neighbour solicitation to our group", solicitation, kPuntNd));
   F probe = solicitation;
   probe.src = ip("::");
   all.push_back(punted("duplicate address detection of ours", probe, kPuntNd));
-  all.push_back(punted("a link-local source asks for our address", with([](F& f) {
-                         f.proto = wire::kProtoIcmp6;
-                         f.src = ip("fe80::1");
-                         f.dst = ip("fd00:0:0:1::");
-                         f.payload = {135, 0, 0, 0};
-                       }, true),
+  all.push_back(punted("a link-local source asks for our address",
+                       with(
+                           [](F& f) {
+                             f.proto = wire::kProtoIcmp6;
+                             f.src = ip("fe80::1");
+                             f.dst = ip("fd00:0:0:1::");
+                             f.payload = {135, 0, 0, 0};
+                           },
+                           true),
                        kPuntNd));
-  all.push_back(punted("to our link-local address", with([](F& f) {
-                         f.src = ip("fe80::1");
-                         f.dst = Ip6::link_local(our_mac(0));
-                       }, true),
+  all.push_back(punted("to our link-local address",
+                       with(
+                           [](F& f) {
+                             f.src = ip("fe80::1");
+                             f.dst = Ip6::link_local(our_mac(0));
+                           },
+                           true),
                        kPuntLocal));
   all.push_back(punted("too big, to be fragmented", with([](F& f) {
                          f.dst = ip("10.9.0.7");
@@ -154,18 +176,20 @@ void dropping(std::vector<Case>& all) {
   all.push_back(dropped("a tag that is cut off",
                         edited(edited(Frame(plain.begin(), plain.begin() + 15), 12, 0x81), 13, 0),
                         "parse_runt"));
-  all.push_back(dropped("five tags", with([](F& f) { f.tags = {1, 2, 3, 4, 5}; }),
+  all.push_back(dropped("five tags", with([](F& f) {
+                          f.tags = {1, 2, 3, 4, 5};
+                        }),
                         "parse_too_many_tags"));
-  all.push_back(dropped("half an IPv4 header", Frame(plain.begin(), plain.begin() + 30),
-                        "parse_truncated"));
+  all.push_back(
+      dropped("half an IPv4 header", Frame(plain.begin(), plain.begin() + 30), "parse_truncated"));
   all.push_back(dropped("fewer bytes than total length", edited(plain, 16, 1), "parse_truncated"));
-  all.push_back(dropped("fewer bytes than payload length", edited(plain6, 18, 1),
-                        "parse_truncated"));
+  all.push_back(
+      dropped("fewer bytes than payload length", edited(plain6, 18, 1), "parse_truncated"));
   all.push_back(dropped("IPv4 version 6", edited(plain, 14, 0x65), "parse_ipv4_malformed"));
   all.push_back(dropped("IHL 4", edited(plain, 14, 0x44), "parse_ipv4_malformed"));
   all.push_back(dropped("IPv6 version 4", edited(plain6, 14, 0x40), "parse_ipv6_malformed"));
-  all.push_back(dropped("another station's", with([](F& f) { f.dst_mac = our_mac(1); }),
-                        "l2_not_for_us"));
+  all.push_back(
+      dropped("another station's", with([](F& f) { f.dst_mac = our_mac(1); }), "l2_not_for_us"));
   all.push_back(dropped("a group as source", with([](F& f) { f.src_mac = wire::kBroadcastMac; }),
                         "l2_group_source"));
   Frame pause = edited(edited(plain, 12, 0x88), 13, 0x08);
@@ -174,8 +198,8 @@ void dropping(std::vector<Case>& all) {
   all.push_back(dropped("a pause frame", pause, "l2_reserved_group"));
   all.push_back(dropped("an unknown type", edited(plain, 12, 0x77), "l2_unknown_type"));
   all.push_back(dropped("a wrong checksum", edited(plain, 24, plain[24] ^ 1), "ipv4_checksum"));
-  for (const char* src : {"0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.1", "240.0.0.1",
-                          "255.255.255.255"}) {
+  for (const char* src :
+       {"0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255"}) {
     all.push_back(dropped("a source that cannot be", from(src), "ipv4_martian_source"));
   }
   for (const char* dst : {"0.0.0.0", "127.0.0.1", "240.0.0.1"}) {
@@ -188,7 +212,8 @@ void dropping(std::vector<Case>& all) {
     all.push_back(dropped("a source that cannot be", from(src, true), "ipv6_martian_source"));
   }
   for (const char* dst : {"::", "::1", "::ffff:10.0.0.1"}) {
-    all.push_back(dropped("a destination that cannot be", to(dst, true), "ipv6_martian_destination"));
+    all.push_back(
+        dropped("a destination that cannot be", to(dst, true), "ipv6_martian_destination"));
   }
   all.push_back(dropped("a group that we don't listen to", to("ff02::5", true), "ipv6_multicast"));
   all.push_back(dropped("a link-local source", from("fe80::1", true), "ipv6_beyond_scope"));
@@ -210,10 +235,13 @@ void dropping(std::vector<Case>& all) {
                           f.zeros = 1500;
                         }),
                         "ipv4_too_big"));
-  all.push_back(dropped("IPv6, too big", with([](F& f) {
-                          f.dst = ip("fd00:0:0:1::3");
-                          f.zeros = 1500;
-                        }, true),
+  all.push_back(dropped("IPv6, too big",
+                        with(
+                            [](F& f) {
+                              f.dst = ip("fd00:0:0:1::3");
+                              f.zeros = 1500;
+                            },
+                            true),
                         "ipv6_too_big"));
 }
 

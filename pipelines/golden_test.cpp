@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "pipelines/golden.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 #include <string>
-
-#include <fmt/format.h>
 
 #include "pipelines/leaf.hpp"
 #include "pipelines/spine.hpp"
@@ -126,7 +125,8 @@ TYPED_TEST(GoldenTest, Table) {
 TYPED_TEST(GoldenTest, EveryStageDropIsInTheTable) {
   std::set<std::string_view> seen, declared;
   for (const golden::Case& c : golden::cases()) seen.insert(c.drop);
-  for (const StageDrop& d : std::remove_reference_t<decltype(this->pipeline_.stages())>::drop_list()) {
+  for (const StageDrop& d :
+       std::remove_reference_t<decltype(this->pipeline_.stages())>::drop_list()) {
     declared.insert(d.info.name);
     EXPECT_TRUE(seen.contains(d.info.name)) << d.info.name;
   }
@@ -144,7 +144,9 @@ TYPED_TEST(GoldenTest, WhatIsDroppedIsAnswered) {
     Context ctx = this->context();
     this->pipeline_.ingress(ctx, batch);
     const std::size_t n = this->out_.size();
-    if (n == 1) { EXPECT_EQ(this->out_[0]->meta().egress, 0); }
+    if (n == 1) {
+      EXPECT_EQ(this->out_[0]->meta().egress, 0);
+    }
     this->release();
     return n == 1;
   };

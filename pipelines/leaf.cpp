@@ -5,12 +5,12 @@ namespace frond::pipelines {
 
 Leaf::Leaf(const Config& config)
     : Agent(config, [](const l3::Router& router) {
-        return LeafStages(parse::Parse(),         //
-                          l2::L2(router),         //
-                          l3::Input(router),      //
+        return LeafStages(parse::Parse(),          //
+                          l2::L2(router),          //
+                          l3::Input(router),       //
                           l3::RouteStage(router),  //
-                          ecmp::Ecmp(router),     //
-                          l3::Mtu(router),        //
+                          ecmp::Ecmp(router),      //
+                          l3::Mtu(router),         //
                           l3::Rewrite(router));
       }) {}
 

@@ -12,8 +12,7 @@ namespace {
 
 using Buffer = std::vector<std::uint8_t>;
 
-template <class Header>
-void append(Buffer& out, const Header& header) {
+template <class Header> void append(Buffer& out, const Header& header) {
   const std::size_t at = out.size();
   out.resize(at + sizeof(header));
   std::memcpy(out.data() + at, &header, sizeof(header));

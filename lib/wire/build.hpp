@@ -29,12 +29,13 @@ struct FrameSpec {
   bool dont_fragment = false;         // IPv4
   bool more_fragments = false;        // IPv6: adds a fragment header
   std::uint16_t fragment_offset = 0;  // bytes; later fragments get no transport header
-  std::vector<std::uint8_t> options;  // IPv4 options, or IPv6 extension headers before the fragment's
-  std::uint8_t first_extension = 0;   // type of the first extension header in `options`
+  std::vector<std::uint8_t>
+      options;  // IPv4 options, or IPv6 extension headers before the fragment's
+  std::uint8_t first_extension = 0;  // type of the first extension header in `options`
   std::vector<std::uint8_t> payload;
-  std::uint32_t zeros = 0;    // payload bytes of 0 after `payload`
-  bool elide_zeros = false;   // count them in lengths and checksums, leave them out of the frame
-  std::uint32_t pad_to = 0;   // Ethernet padding: 60 for the minimum frame
+  std::uint32_t zeros = 0;   // payload bytes of 0 after `payload`
+  bool elide_zeros = false;  // count them in lengths and checksums, leave them out of the frame
+  std::uint32_t pad_to = 0;  // Ethernet padding: 60 for the minimum frame
 };
 
 std::vector<std::uint8_t> build(const FrameSpec& spec);

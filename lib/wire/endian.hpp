@@ -8,8 +8,7 @@
 
 namespace frond::wire {
 
-template <class T>
-class [[gnu::packed]] BigEndian {
+template <class T> class [[gnu::packed]] BigEndian {
  public:
   constexpr BigEndian() = default;
   explicit constexpr BigEndian(T host) : raw_(swap(host)) {}

@@ -56,9 +56,9 @@ struct Ipv6Walk {
     too_long,   // more headers than we look at
   };
   End end = End::transport;
-  std::uint8_t proto = 0;       // the last header's type
-  bool fragment = false;        // part of a fragmented datagram; not an atomic one (RFC 6946)
-  std::uint32_t offset = 0;     // from the start of the extension headers
+  std::uint8_t proto = 0;    // the last header's type
+  bool fragment = false;     // part of a fragmented datagram; not an atomic one (RFC 6946)
+  std::uint32_t offset = 0;  // from the start of the extension headers
 };
 
 // A longer chain is forwarded all the same (RFC 7045 2.1), but not looked into.

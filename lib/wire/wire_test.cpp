@@ -134,8 +134,8 @@ TEST(Build, Ipv6WithFragmentHeader) {
 
 TEST(Ipv6Walk, EndsWhereItMust) {
   // Hop-by-hop (8 bytes), AH (12... 16 bytes), then TCP.
-  const std::uint8_t chain[] = {51, 0, 1, 4, 0, 0, 0, 0, 6, 2, 0, 0, 0, 0, 0, 1,
-                                0,  0, 0, 1, 0, 0, 0, 0, 1, 2, 3, 4};
+  const std::uint8_t chain[] = {51, 0, 1, 4, 0, 0, 0, 0, 6, 2, 0, 0, 0, 0,
+                                0,  1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 3, 4};
   Ipv6Walk w = walk_extensions(kProtoHopByHop, chain, sizeof(chain));
   EXPECT_EQ(w.end, Ipv6Walk::End::transport);
   EXPECT_EQ(w.proto, kProtoTcp);

@@ -53,8 +53,8 @@ class Packets {
 
 struct Bench {
   l3::Router router{{.ports = golden::kPorts, .seed = 1}};
-  pipelines::LeafStages stages{parse::Parse(),          l2::L2(router),     l3::Input(router),
-                               l3::RouteStage(router),  ecmp::Ecmp(router), l3::Mtu(router),
+  pipelines::LeafStages stages{parse::Parse(),         l2::L2(router),     l3::Input(router),
+                               l3::RouteStage(router), ecmp::Ecmp(router), l3::Mtu(router),
                                l3::Rewrite(router)};
   Packets packets;
   Rng rng;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any bytes through all stages of a leaf, parse to rewrite. Besides what sanitizers find: a packet
 // that goes on must be one that a router may send, and what slow paths are told must be true.
+#include <fmt/format.h>
+
 #include <cstdint>
-#include <cstdlib>
 #include <cstdio>
+#include <cstdlib>
 #include <span>
 #include <string>
-
-#include <fmt/format.h>
 
 #include "pipelines/golden.hpp"
 #include "pipelines/leaf.hpp"

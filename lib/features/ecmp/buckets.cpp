@@ -10,9 +10,9 @@
 namespace frond::ecmp {
 namespace {
 
-constexpr std::uint32_t kMaxUnits = 512;    // sum of weights; larger ones are scaled down
+constexpr std::uint32_t kMaxUnits = 512;  // sum of weights; larger ones are scaled down
 constexpr std::uint32_t kMinBuckets = 128;
-constexpr std::uint32_t kMinPerUnit = 8;     // a dead member's go to at least so many others
+constexpr std::uint32_t kMinPerUnit = 8;  // a dead member's go to at least so many others
 
 // Weights in lowest terms.
 std::vector<std::uint32_t> reduce(std::span<const Share> members) {
@@ -27,8 +27,9 @@ std::vector<std::uint32_t> reduce(std::span<const Share> members) {
   sum /= std::max(divisor, 1U);
   for (std::uint32_t& u : units) {
     u /= divisor;
-    if (sum > kMaxUnits) u = static_cast<std::uint32_t>(std::max<std::uint64_t>(
-                             1, (std::uint64_t{u} * kMaxUnits + sum / 2) / sum));
+    if (sum > kMaxUnits)
+      u = static_cast<std::uint32_t>(
+          std::max<std::uint64_t>(1, (std::uint64_t{u} * kMaxUnits + sum / 2) / sum));
   }
   return units;
 }
@@ -46,7 +47,8 @@ std::vector<std::uint8_t> interleave(const std::vector<std::uint32_t>& units) {
       turns.push_back({((2 * k + 1) << 32) / units[m], static_cast<std::uint8_t>(m)});
     }
   }
-  std::stable_sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) { return a.at < b.at; });
+  std::stable_sort(turns.begin(), turns.end(),
+                   [](const Turn& a, const Turn& b) { return a.at < b.at; });
   std::vector<std::uint8_t> order;
   for (const Turn& t : turns) order.push_back(t.member);
   return order;

@@ -23,8 +23,7 @@ class Ecmp {
 
   explicit Ecmp(const l3::Router& router) : router_(&router) {}
 
-  template <class Why>
-  Verdict decide(Packet& packet, Why& why) const {
+  template <class Why> Verdict decide(Packet& packet, Why& why) const {
     using l3::NextHop;
     PacketMeta& meta = packet.meta();
     NextHop next = NextHop::from_bits(meta.next_hop);
@@ -37,7 +36,8 @@ class Ecmp {
             (std::uint64_t{meta.flow_hash} * buckets.count()) >> 32, buckets.count());
       }
       next = NextHop::from_bits(meta.next_hop);
-      if (next.kind() == NextHop::Kind::none) [[unlikely]] return Verdict::drop(ecmp_no_member);
+      if (next.kind() == NextHop::Kind::none) [[unlikely]]
+        return Verdict::drop(ecmp_no_member);
     }
     if (next.kind() == NextHop::Kind::adjacency) [[likely]] {
       meta.egress = router_->adjacency(next.index()).port;

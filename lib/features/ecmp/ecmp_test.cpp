@@ -38,7 +38,8 @@ TEST(Buckets, WeightsAreShares) {
   // Huge and coprime: scaled, within a few per cent.
   members = {{.weight = 65535}, {.weight = 32771}, {.weight = 1}};
   const auto scaled = spread(members);
-  EXPECT_NEAR(counts(scaled)[0], 2.0 * counts(scaled)[1], 0.02 * static_cast<double>(scaled.size()));
+  EXPECT_NEAR(counts(scaled)[0], 2.0 * counts(scaled)[1],
+              0.02 * static_cast<double>(scaled.size()));
   EXPECT_GE(counts(scaled)[2], 1U);
 }
 
@@ -57,8 +58,12 @@ TEST(Buckets, OnlyTheDeadMembersMove) {
       const auto after = spread(members);
       ASSERT_EQ(after.size(), before.size());
       for (std::size_t b = 0; b < after.size(); ++b) {
-        if (before[b] != victim) { ASSERT_EQ(after[b], before[b]); }
-        if (after[b] != kNobody) { ASSERT_TRUE(members[after[b]].alive); }
+        if (before[b] != victim) {
+          ASSERT_EQ(after[b], before[b]);
+        }
+        if (after[b] != kNobody) {
+          ASSERT_TRUE(members[after[b]].alive);
+        }
       }
       before = after;
     }
@@ -77,13 +82,17 @@ TEST(Buckets, ADeadMembersShareIsSpreadEvenly) {
     const double fair = static_cast<double>(buckets.size()) / static_cast<double>(n - 1);
     const auto c = counts(buckets);
     for (std::size_t m = 0; m < n; ++m) {
-      if (m != 1) { ASSERT_NEAR(c[m], fair, 0.15 * fair + 1) << n << " " << m; }
+      if (m != 1) {
+        ASSERT_NEAR(c[m], fair, 0.15 * fair + 1) << n << " " << m;
+      }
     }
     members[2].alive = false;
     const auto two = counts(spread(members));
     const double fair2 = static_cast<double>(buckets.size()) / static_cast<double>(n - 2);
     for (std::size_t m = 0; m < n; ++m) {
-      if (m != 1 && m != 2) { ASSERT_NEAR(two[m], fair2, 0.25 * fair2 + 1) << n << " " << m; }
+      if (m != 1 && m != 2) {
+        ASSERT_NEAR(two[m], fair2, 0.25 * fair2 + 1) << n << " " << m;
+      }
     }
   }
 }
@@ -91,7 +100,8 @@ TEST(Buckets, ADeadMembersShareIsSpreadEvenly) {
 class HashTest : public testing::Test {
  protected:
   HashTest() : pool_("hash", {.packets = 63, .cache = 0}) {}
-  std::uint32_t hash(const wire::FrameSpec& spec, std::uint64_t seed = 1, std::uint16_t ingress = 0) {
+  std::uint32_t hash(const wire::FrameSpec& spec, std::uint64_t seed = 1,
+                     std::uint16_t ingress = 0) {
     PacketPtr p(pool_.make(wire::build(spec)));
     p->meta().ingress = ingress;
     NoWhy why;

@@ -37,9 +37,10 @@ inline std::uint32_t finish(std::uint64_t addresses, std::uint64_t ports_proto,
 // The parsed packet must be IP.
 inline std::uint32_t flow_hash(const Packet& packet, std::uint64_t seed) {
   const PacketMeta& meta = packet.meta();
-  std::uint64_t ports = std::uint64_t{meta.src_port} << 32 | std::uint64_t{meta.dst_port} << 16 |
-                        meta.ip_proto;
-  if ((meta.flags & PacketMeta::kFragment) != 0) [[unlikely]] ports = 0;
+  std::uint64_t ports =
+      std::uint64_t{meta.src_port} << 32 | std::uint64_t{meta.dst_port} << 16 | meta.ip_proto;
+  if ((meta.flags & PacketMeta::kFragment) != 0) [[unlikely]]
+    ports = 0;
   if (meta.ether_type == wire::kTypeIpv4) [[likely]] {
     std::uint64_t both;
     std::memcpy(&both, packet.data() + meta.l3 + offsetof(wire::Ipv4, src), 8);

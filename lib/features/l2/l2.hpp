@@ -35,8 +35,7 @@ class L2 {
 
   explicit L2(const l3::Router& router) : router_(&router) {}
 
-  template <class Why>
-  Verdict decide(Packet& packet, Why& why) const {
+  template <class Why> Verdict decide(Packet& packet, Why& why) const {
     const PacketMeta& meta = packet.meta();
     std::uint64_t dst;
     std::memcpy(&dst, packet.data(), sizeof dst);
@@ -44,13 +43,12 @@ class L2 {
     // The two highest bytes are the source's.
     const bool ours = ((dst ^ router_->mac_bits(meta.ingress)) << 16) == 0;
     const bool ip = meta.ether_type == wire::kTypeIpv4 || meta.ether_type == wire::kTypeIpv6;
-    const Verdict verdict =
-        ours && ip && src_group == 0 ? Verdict::next() : other(packet, ours);
+    const Verdict verdict = ours && ip && src_group == 0 ? Verdict::next() : other(packet, ours);
     if constexpr (Why::kOn) {
       why("l2       to {}: {}", packet.at<wire::Ethernet>(0).dst.to_string(),
-          ours                                   ? "ours"
+          ours                                     ? "ours"
           : meta.flags & PacketMeta::kGroupAddress ? "a group"
-                                                 : "somebody else");
+                                                   : "somebody else");
     }
     return verdict;
   }

@@ -23,9 +23,7 @@ struct rte_fib6;
 namespace frond::l3 {
 
 enum class FibKind : std::uint8_t { compact, large };
-constexpr auto enum_names(FibKind) {
-  return std::to_array<std::string_view>({"compact", "large"});
-}
+constexpr auto enum_names(FibKind) { return std::to_array<std::string_view>({"compact", "large"}); }
 
 class Fib {
  public:
@@ -34,7 +32,7 @@ class Fib {
     // Of large tables; their memory is taken at the start.
     std::uint32_t v4_routes = 640 * 1024;
     std::uint32_t v6_routes = 160 * 1024;
-    std::uint32_t v4_long_blocks = 64 * 1024;   // of 256 addresses with prefixes longer than /24
+    std::uint32_t v4_long_blocks = 64 * 1024;  // of 256 addresses with prefixes longer than /24
     // Nodes of the trie. DPDK reserves one for each 8 bits after /24: three a /48, five a /64.
     std::uint32_t v6_blocks = 704 * 1024;
 
@@ -62,11 +60,13 @@ class Fib {
   Status remove(const IpPrefix& prefix);  // not_found
 
   NextHop lookup(std::uint32_t v4) const {  // host order
-    if (large4_ == nullptr) [[likely]] return compact4_.lookup(v4);
+    if (large4_ == nullptr) [[likely]]
+      return compact4_.lookup(v4);
     return lookup_large(v4);
   }
   NextHop lookup(const Ip6& v6) const {
-    if (large6_ == nullptr) [[likely]] return compact6_.lookup(v6);
+    if (large6_ == nullptr) [[likely]]
+      return compact6_.lookup(v6);
     return lookup_large(v6);
   }
   NextHop lookup(const IpAddress& a) const {

@@ -112,7 +112,8 @@ void MapsV6::set(const Ip6& address, unsigned length, NextHop next) {
     level->length = length;
     Ip6 ones;
     ones.bytes.fill(0xff);
-    level->mask = load(IpPrefix{ones, static_cast<std::uint8_t>(length)}.network().address.v6_address);
+    level->mask =
+        load(IpPrefix{ones, static_cast<std::uint8_t>(length)}.network().address.v6_address);
     level->resize(3);
   }
   const Key key = load(address) & level->mask;

@@ -31,7 +31,8 @@ class TrieV4 {
   std::size_t memory() const;
 
  private:
-  static constexpr std::uint32_t kNode = 0x80000000;  // an entry's low bits are a node's first entry
+  static constexpr std::uint32_t kNode =
+      0x80000000;  // an entry's low bits are a node's first entry
   static constexpr unsigned kFanOut = 256;
   using Key = std::pair<std::uint32_t, std::uint8_t>;  // address, length
 
@@ -45,10 +46,10 @@ class TrieV4 {
             std::uint8_t length);
 
   std::vector<std::uint32_t> entries_;
-  std::vector<std::uint8_t> lengths_;   // of the prefix that each entry belongs to
+  std::vector<std::uint8_t> lengths_;    // of the prefix that each entry belongs to
   std::vector<std::uint32_t> prefixes_;  // how many end in this node or below
   std::vector<std::uint32_t> free_;
-  std::map<Key, NextHop> routes_;        // what a removed prefix uncovers
+  std::map<Key, NextHop> routes_;  // what a removed prefix uncovers
 };
 
 class MapsV6 {
@@ -68,7 +69,7 @@ class MapsV6 {
 
  private:
   static constexpr std::uint32_t kEmpty = 0xffffffff;  // no NextHop has the highest bit
-  struct Key {  // as in memory
+  struct Key {                                         // as in memory
     std::uint64_t high = 0, low = 0;
     friend bool operator==(const Key&, const Key&) = default;
     friend Key operator&(const Key& a, const Key& b) { return {a.high & b.high, a.low & b.low}; }
@@ -80,15 +81,15 @@ class MapsV6 {
   struct Level {
     unsigned length = 0;
     Key mask;
-    unsigned shift = 0;        // 64 - log2 of the slots
-    std::uint32_t used = 0;    // at most a quarter of them: a miss is mostly one look
+    unsigned shift = 0;      // 64 - log2 of the slots
+    std::uint32_t used = 0;  // at most a quarter of them: a miss is mostly one look
     std::vector<Slot> slots;
 
     std::uint32_t home(const Key& key) const {
       const auto product = static_cast<unsigned __int128>(key.high ^ 0xa0761d6478bd642fULL) *
                            (key.low ^ 0xe7037ed1a0b428dbULL);
-      const auto mixed = static_cast<std::uint64_t>(product >> 64) ^
-                         static_cast<std::uint64_t>(product);
+      const auto mixed =
+          static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
       return static_cast<std::uint32_t>((mixed * 0x9e3779b97f4a7c15ULL) >> shift);
     }
     // Its slot, or the empty one where it would go.

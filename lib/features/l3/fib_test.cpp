@@ -56,14 +56,15 @@ TEST_P(FibTest, EmptyHasNoRoute) {
 }
 
 TEST_P(FibTest, LongestWinsAndUncovers) {
-  for (const char* p : {"0.0.0.0/0", "10.0.0.0/8", "10.0.0.0/9", "10.0.1.0/24", "10.0.1.2/31",
-                        "10.0.1.2/32", "::/0", "fd00::/16", "fd00:0:0:1::/64", "fd00:0:0:1::2/127",
-                        "fd00:0:0:1::2/128"}) {
+  for (const char* p :
+       {"0.0.0.0/0", "10.0.0.0/8", "10.0.0.0/9", "10.0.1.0/24", "10.0.1.2/31", "10.0.1.2/32",
+        "::/0", "fd00::/16", "fd00:0:0:1::/64", "fd00:0:0:1::2/127", "fd00:0:0:1::2/128"}) {
     set(p, static_cast<std::uint32_t>(model_.size()));
   }
   const std::vector<const char*> probes = {
-      "1.1.1.1", "10.0.1.2", "10.0.1.3", "10.0.1.4", "10.0.2.1", "10.128.0.0", "255.255.255.255",
-      "::1", "fd00::5", "fd00:0:0:1::2", "fd00:0:0:1::3", "fd00:0:0:1::4", "fd00:0:0:2::"};
+      "1.1.1.1",       "10.0.1.2",        "10.0.1.3",    "10.0.1.4", "10.0.2.1",
+      "10.128.0.0",    "255.255.255.255", "::1",         "fd00::5",  "fd00:0:0:1::2",
+      "fd00:0:0:1::3", "fd00:0:0:1::4",   "fd00:0:0:2::"};
   for (const char* a : probes) check(a);
   while (!model_.empty()) {
     const IpPrefix gone = std::next(model_.begin(), static_cast<long>(model_.size() / 2))->first;
@@ -90,7 +91,9 @@ TEST_P(FibTest, AgreesWithTheModelUnderChange) {
     const bool v6 = rng.below(2) == 0;
     if (known.empty() || rng.below(3) != 0) {
       const IpAddress a = random_address(v6);
-      const std::uint64_t length = v6 ? 16 + rng.below(113) : large ? 8 + rng.below(25) : rng.below(33);
+      const std::uint64_t length = v6      ? 16 + rng.below(113)
+                                   : large ? 8 + rng.below(25)
+                                           : rng.below(33);
       const IpPrefix p = IpPrefix{a, static_cast<std::uint8_t>(length)}.network();
       if (!model_.contains(p)) known.push_back(p);
       set(p, NextHop::group(static_cast<std::uint32_t>(i)));
@@ -123,7 +126,8 @@ TEST_P(FibTest, BulkEqualsSingle) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FibTest, testing::Values(FibKind::compact, FibKind::large),
                          [](const auto& kind) {
-                           return std::string(enum_names(FibKind())[static_cast<unsigned>(kind.param)]);
+                           return std::string(
+                               enum_names(FibKind())[static_cast<unsigned>(kind.param)]);
                          });
 
 // The routes of a leaf among 128, with 32 hosts.

@@ -40,8 +40,8 @@ Verdict Input::unusual_v6(const Packet& packet) const {
   }
   const Interface& interface = router_->interface(meta.ingress);
   if (ip.dst.is_multicast()) {
-    const bool listened = ip.dst == kAllNodes || ip.dst == kAllRouters ||
-                          solicits_us(interface, ip.dst);
+    const bool listened =
+        ip.dst == kAllNodes || ip.dst == kAllRouters || solicits_us(interface, ip.dst);
     // An unspecified source asks whether an address is taken (RFC 4862 5.4.2).
     return listened ? Verdict::punt(local_punt(packet)) : Verdict::drop(ipv6_multicast);
   }

@@ -46,8 +46,7 @@ class Input {
 
   explicit Input(const Router& router) : router_(&router) {}
 
-  template <class Why>
-  Verdict decide(Packet& packet, Why& why) const {
+  template <class Why> Verdict decide(Packet& packet, Why& why) const {
     Verdict verdict;
     if (packet.meta().ether_type == wire::kTypeIpv4) [[likely]] {
       verdict = ipv4(packet);
@@ -73,7 +72,8 @@ class Input {
     if ((meta.flags & PacketMeta::kOptions) != 0) [[unlikely]] {
       sum = wire::sum_bytes(&ip + 1, ip.header_bytes() - sizeof ip, sum);
     }
-    if (wire::fold(sum) != 0xffff) [[unlikely]] return Verdict::drop(ipv4_checksum);
+    if (wire::fold(sum) != 0xffff) [[unlikely]]
+      return Verdict::drop(ipv4_checksum);
     const bool usual = usual_v4(ip.src.host()) & usual_v4(ip.dst.host()) &
                        ((meta.flags & PacketMeta::kGroupAddress) == 0);
     return usual ? Verdict::next() : unusual_v4(packet);
@@ -96,8 +96,8 @@ class Input {
   Verdict ipv6(const Packet& packet) const {
     const PacketMeta& meta = packet.meta();
     const auto& ip = packet.at<wire::Ipv6>(meta.l3);
-    const bool usual = usual_v6(ip.src) && usual_v6(ip.dst) &&
-                       (meta.flags & PacketMeta::kGroupAddress) == 0;
+    const bool usual =
+        usual_v6(ip.src) && usual_v6(ip.dst) && (meta.flags & PacketMeta::kGroupAddress) == 0;
     return usual ? Verdict::next() : unusual_v6(packet);
   }
 

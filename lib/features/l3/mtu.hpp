@@ -28,16 +28,16 @@ class Mtu {
 
   explicit Mtu(const Router& router) : router_(&router) {}
 
-  template <class Why>
-  Verdict decide(Packet& packet, Why& why) const {
+  template <class Why> Verdict decide(Packet& packet, Why& why) const {
     const PacketMeta& meta = packet.meta();
     const std::uint32_t mtu = router_->mtu(meta.egress);
     // With padding and Ethernet header it is at least as long as the datagram: cheaper to ask.
-    if (packet.frame_length() <= mtu) [[likely]] return Verdict::next();
+    if (packet.frame_length() <= mtu) [[likely]]
+      return Verdict::next();
     const bool v6 = meta.ether_type == wire::kTypeIpv6;
-    const std::uint32_t length =
-        v6 ? std::uint32_t{sizeof(wire::Ipv6)} + packet.at<wire::Ipv6>(meta.l3).payload_length.host()
-           : packet.at<wire::Ipv4>(meta.l3).total_length.host();
+    const std::uint32_t length = v6 ? std::uint32_t{sizeof(wire::Ipv6)} +
+                                          packet.at<wire::Ipv6>(meta.l3).payload_length.host()
+                                    : packet.at<wire::Ipv4>(meta.l3).total_length.host();
     if (length <= mtu) return Verdict::next();
     if constexpr (Why::kOn) why("mtu      {} bytes, the link takes {}", length, mtu);
     if (v6) return Verdict::drop(ipv6_too_big);

@@ -35,8 +35,7 @@ class Rewrite {
 
   explicit Rewrite(const Router& router) : router_(&router) {}
 
-  template <class Why>
-  Verdict decide(Packet& packet, Why& why) const {
+  template <class Why> Verdict decide(Packet& packet, Why& why) const {
     const NextHop next = NextHop::from_bits(packet.meta().next_hop);
     if (next.kind() != NextHop::Kind::adjacency) [[unlikely]] {
       if constexpr (Why::kOn) why("rewrite  no neighbour yet on port {}", packet.meta().egress);
@@ -45,7 +44,8 @@ class Rewrite {
     const Adjacency& adjacency = router_->adjacency(next.index());
     if (!adjacency.resolved) [[unlikely]] {
       if constexpr (Why::kOn) {
-        why("rewrite  {} has not answered yet", router_->neighbor(next.index()).address.to_string());
+        why("rewrite  {} has not answered yet",
+            router_->neighbor(next.index()).address.to_string());
       }
       return Verdict::punt(kPuntNoNeighbor);
     }

@@ -29,8 +29,7 @@ class RouteStage {
 
   explicit RouteStage(const Router& router) : router_(&router) {}
 
-  template <class Why>
-  Verdict decide(Packet& packet, Why& why) const {
+  template <class Why> Verdict decide(Packet& packet, Why& why) const {
     PacketMeta& meta = packet.meta();
     NextHop next;
     std::uint8_t ttl;
@@ -55,15 +54,18 @@ class RouteStage {
   // A packet for us is taken whatever its TTL (RFC 1812 5.3.1, RFC 1122 3.2.1.7).
   [[gnu::noinline]] static Verdict stop(const Packet& packet, NextHop next) {
     switch (next.kind()) {
-      case NextHop::Kind::local: return Verdict::punt(local_punt(packet));
-      case NextHop::Kind::blackhole: return Verdict::drop(ip_blackhole);
-      case NextHop::Kind::none: return Verdict::drop(ip_no_route);
-      default: return Verdict::drop(ip_ttl_expired);
+      case NextHop::Kind::local:
+        return Verdict::punt(local_punt(packet));
+      case NextHop::Kind::blackhole:
+        return Verdict::drop(ip_blackhole);
+      case NextHop::Kind::none:
+        return Verdict::drop(ip_no_route);
+      default:
+        return Verdict::drop(ip_ttl_expired);
     }
   }
 
-  template <class Why>
-  void explain(const Packet& packet, NextHop next, Why& why) const {
+  template <class Why> void explain(const Packet& packet, NextHop next, Why& why) const {
     const IpAddress dst = packet.meta().ether_type == wire::kTypeIpv6
                               ? IpAddress(packet.at<wire::Ipv6>(packet.meta().l3).dst)
                               : IpAddress(packet.at<wire::Ipv4>(packet.meta().l3).destination());

@@ -23,12 +23,18 @@ std::uint64_t bits_of(const MacAddress& mac) {
 
 std::string NextHop::to_string() const {
   switch (kind()) {
-    case Kind::adjacency: return "neighbour " + std::to_string(index());
-    case Kind::group: return "ecmp group " + std::to_string(index());
-    case Kind::connected: return "connected at port " + std::to_string(index());
-    case Kind::local: return "local";
-    case Kind::blackhole: return "blackhole";
-    case Kind::none: break;
+    case Kind::adjacency:
+      return "neighbour " + std::to_string(index());
+    case Kind::group:
+      return "ecmp group " + std::to_string(index());
+    case Kind::connected:
+      return "connected at port " + std::to_string(index());
+    case Kind::local:
+      return "local";
+    case Kind::blackhole:
+      return "blackhole";
+    case Kind::none:
+      break;
   }
   return "none";
 }
@@ -51,8 +57,8 @@ Status Router::install(const IpPrefix& prefix, Source source, NextHop next) {
   Route& route = it->second;
   const NextHop before = route[source];
   route[source] = next;
-  const auto best = std::find_if(route.begin(), route.end(),
-                                 [](NextHop n) { return n != NextHop(); });
+  const auto best =
+      std::find_if(route.begin(), route.end(), [](NextHop n) { return n != NextHop(); });
   if (best == route.end()) return {};
   Status status = fib_.set(network, *best);
   if (status.ok()) return status;
@@ -69,8 +75,8 @@ Status Router::withdraw(const IpPrefix& prefix, Source source) {
   }
   Route& route = it->second;
   route[source] = NextHop();
-  const auto best = std::find_if(route.begin(), route.end(),
-                                 [](NextHop n) { return n != NextHop(); });
+  const auto best =
+      std::find_if(route.begin(), route.end(), [](NextHop n) { return n != NextHop(); });
   if (best != route.end()) return fib_.set(network, *best);
   routes_.erase(it);
   return fib_.remove(network);
@@ -170,7 +176,8 @@ bool Router::is_local(const IpAddress& address) const {
 bool Router::on_link(std::uint16_t port, const IpAddress& address) const {
   if (address.v6 && address.v6_address.is_link_local()) return true;
   const auto& own = interfaces_[port].addresses;
-  return std::any_of(own.begin(), own.end(), [&](const IpPrefix& p) { return p.contains(address); });
+  return std::any_of(own.begin(), own.end(),
+                     [&](const IpPrefix& p) { return p.contains(address); });
 }
 
 std::optional<IpAddress> Router::source_address(std::uint16_t port, bool v6) const {
@@ -191,11 +198,11 @@ std::optional<IpAddress> Router::source_address(std::uint16_t port, bool v6) con
 
 Status Router::set_group(GroupId id, std::vector<Member> members) {
   if (id.value >= kMaxGroups || members.size() > ecmp::kMaxMembers) {
-    return Error{Error::Code::invalid_argument,
-                 "ECMP group " + std::to_string(id.value) + " of " +
-                     std::to_string(members.size()) + " members: at most " +
-                     std::to_string(kMaxGroups) + " groups of " +
-                     std::to_string(ecmp::kMaxMembers)};
+    return Error{Error::Code::invalid_argument, "ECMP group " + std::to_string(id.value) + " of " +
+                                                    std::to_string(members.size()) +
+                                                    " members: at most " +
+                                                    std::to_string(kMaxGroups) + " groups of " +
+                                                    std::to_string(ecmp::kMaxMembers)};
   }
   for (const Member& m : members) {
     if (m.port >= ports()) {

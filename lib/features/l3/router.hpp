@@ -24,8 +24,8 @@ namespace frond::l3 {
 
 struct Interface {
   MacAddress mac;
-  std::uint32_t mtu = 1500;          // of IP
-  std::vector<IpPrefix> addresses;   // our address with the link's length: 10.0.1.0/31
+  std::uint32_t mtu = 1500;         // of IP
+  std::vector<IpPrefix> addresses;  // our address with the link's length: 10.0.1.0/31
 };
 
 struct GroupId {
@@ -78,7 +78,7 @@ class Router {
  public:
   struct Config {
     std::uint16_t ports = 0;
-    std::uint64_t seed = 0;         // of the ECMP hash; one per switch, so that tiers don't polarise
+    std::uint64_t seed = 0;  // of the ECMP hash; one per switch, so that tiers don't polarise
     Fib::Config fib;
   };
 

@@ -32,7 +32,8 @@ class RouterTest : public testing::Test {
     std::set<std::uint16_t> all;
     for (std::uint32_t bits : router_.buckets(group).next_hops()) {
       const NextHop n = NextHop::from_bits(bits);
-      all.insert(n.kind() == NextHop::Kind::adjacency ? router_.adjacency(n.index()).port : kNoPort);
+      all.insert(n.kind() == NextHop::Kind::adjacency ? router_.adjacency(n.index()).port
+                                                      : kNoPort);
     }
     return all;
   }
@@ -122,7 +123,8 @@ TEST_F(RouterTest, GroupMembersFollowTheirPorts) {
   router_.set_port_up(2, true);
   EXPECT_EQ(ports_of(7), (std::set<std::uint16_t>{2}));
   EXPECT_EQ(router_.way(ip("1.2.3.4"))->next_hop, ip("10.254.0.1"));
-  ASSERT_TRUE(router_.set_group({7}, {{2, ip("10.254.0.1"), 1, false}, {3, ip("10.254.0.3")}}).ok());
+  ASSERT_TRUE(
+      router_.set_group({7}, {{2, ip("10.254.0.1"), 1, false}, {3, ip("10.254.0.3")}}).ok());
   EXPECT_EQ(ports_of(7), (std::set<std::uint16_t>{kNoPort}));
 }
 

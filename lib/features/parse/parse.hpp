@@ -37,15 +37,15 @@ class Parse {
        "not version 6, or extension headers that run out of the datagram (RFC 8200 4)"},
   }};
 
-  template <class Why>
-  Verdict decide(Packet& packet, Why& why) const {
+  template <class Why> Verdict decide(Packet& packet, Why& why) const {
     const Verdict verdict = fast(packet) ? Verdict::next() : slow(packet);
     if constexpr (Why::kOn) {
       const PacketMeta& m = packet.meta();
-      if (m.flags & PacketMeta::kTagged) why("parse    vlan {}, priority {}", m.vlan_tci & 0xfff, m.vlan_tci >> 13);
+      if (m.flags & PacketMeta::kTagged)
+        why("parse    vlan {}, priority {}", m.vlan_tci & 0xfff, m.vlan_tci >> 13);
       if (verdict.is_next()) {
-        why("parse    type {:04x}, protocol {}, ports {} {}{}", m.ether_type, m.ip_proto, m.src_port,
-            m.dst_port, m.flags & PacketMeta::kFragment ? ", fragment" : "");
+        why("parse    type {:04x}, protocol {}, ports {} {}{}", m.ether_type, m.ip_proto,
+            m.src_port, m.dst_port, m.flags & PacketMeta::kFragment ? ", fragment" : "");
       }
     }
     return verdict;
@@ -56,16 +56,18 @@ class Parse {
   static bool fast(Packet& packet) {
     constexpr unsigned kL3 = sizeof(wire::Ethernet);
     constexpr unsigned kL4 = kL3 + sizeof(wire::Ipv4);
-    if (packet.head_length() < kL4 + sizeof(wire::Ports)) [[unlikely]] return false;
+    if (packet.head_length() < kL4 + sizeof(wire::Ports)) [[unlikely]]
+      return false;
     const std::uint8_t* data = packet.data();
     const auto& ip = packet.at<wire::Ipv4>(kL3);
     const unsigned total = ip.total_length.host();
-    const bool usual =
-        packet.at<wire::Ethernet>(0).type == wire::be16(wire::kTypeIpv4) &&
-        ip.version_ihl == 0x45 && !ip.is_fragment() &&
-        (ip.proto == wire::kProtoUdp || ip.proto == wire::kProtoTcp) &&
-        total >= sizeof(wire::Ipv4) + sizeof(wire::Ports) && total + kL3 <= packet.frame_length();
-    if (!usual) [[unlikely]] return false;
+    const bool usual = packet.at<wire::Ethernet>(0).type == wire::be16(wire::kTypeIpv4) &&
+                       ip.version_ihl == 0x45 && !ip.is_fragment() &&
+                       (ip.proto == wire::kProtoUdp || ip.proto == wire::kProtoTcp) &&
+                       total >= sizeof(wire::Ipv4) + sizeof(wire::Ports) &&
+                       total + kL3 <= packet.frame_length();
+    if (!usual) [[unlikely]]
+      return false;
     const auto& ports = packet.at<wire::Ports>(kL4);
     PacketMeta& meta = packet.meta();
     meta.l3 = kL3;
