@@ -125,4 +125,34 @@ Status RouteInstaller::apply(const topology::Topology& topology,
   return first;
 }
 
+// Above every id that topology::group_id() gives.
+constexpr std::uint32_t kStaticGroups = 0xf0000000;
+
+Status RouteInstaller::apply_static(const std::vector<config::StaticRoute>& routes,
+                                    l3::Router& router) {
+  for (const config::StaticRoute& route : static_) {
+    if (Status s = router.remove_route(route.prefix.network()); !s.ok()) return s;
+  }
+  static_ = routes;
+  for (std::uint32_t i = 0; i < routes.size(); ++i) {
+    const config::StaticRoute& route = routes[i];
+    if (route.via.empty()) {
+      Status s = router.add_route(route.prefix.network(), l3::RouteTarget::blackhole());
+      if (!s.ok()) return s;
+      continue;
+    }
+    std::vector<l3::Member> members;
+    for (const IpAddress& via : route.via) {
+      for (std::uint16_t port = 0; port < router.ports(); ++port) {
+        if (router.on_link(port, via)) members.push_back({port, via, 1, true});
+      }
+    }
+    const l3::GroupId id = router_group(dense(kStaticGroups + i), route.prefix.address.v6);
+    if (Status s = router.set_group(id, std::move(members)); !s.ok()) return s;
+    Status s = router.add_route(route.prefix.network(), l3::RouteTarget::to(id));
+    if (!s.ok()) return s;
+  }
+  return {};
+}
+
 }  // namespace frond::fabric

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "control/config/fabric_config.hpp"
 #include "features/l3/router.hpp"
 #include "topology/addressing.hpp"
 #include "topology/routes.hpp"
@@ -57,10 +58,14 @@ class RouteInstaller {
   Status apply(const topology::Topology& topology, const topology::Addressing& addressing,
                std::uint32_t node, const topology::RouteChanges& changes, l3::Router& router);
 
+  // Static routes of the switch, in place of those that were there.
+  Status apply_static(const std::vector<config::StaticRoute>& routes, l3::Router& router);
+
  private:
   std::uint32_t dense(std::uint32_t group_id);
 
   std::vector<std::uint32_t> dense_;  // position: dense number; value: group id, kNone: free
+  std::vector<config::StaticRoute> static_;
 };
 
 }  // namespace frond::fabric

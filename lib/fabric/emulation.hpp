@@ -22,6 +22,7 @@
 #include "fabric/capture_fan.hpp"
 #include "fabric/control_loop.hpp"
 #include "fabric/controller.hpp"
+#include "dpdk/eal.hpp"
 #include "fabric/plan.hpp"
 #include "link/impaired_port.hpp"
 #include "link/wire.hpp"
@@ -38,6 +39,8 @@ class Emulation {
     std::vector<unsigned> cpus;       // a worker pinned to each; empty: one worker, not pinned
     IdlePolicy idle = IdlePolicy::adaptive;
     unsigned packets = 32767;         // in the pool
+    std::string only;                 // this node and no host; "": all
+    std::string directory;            // for sockets between our own ports
   };
 
   // What a port noticed; told on the control loop.
@@ -51,13 +54,14 @@ class Emulation {
   };
 
   // After EAL. Nothing runs yet. Throws StartError.
-  explicit Emulation(const Options& options);
+  Emulation(const Options& options, dpdk::Eal& eal);
   ~Emulation();  // the difference to nothing
 
   // Carries out the difference. When something cannot be done the rest of the difference is not
-  // tried; the caller applies the old plan again, or ends. progress: what is being done, for people.
-  Status apply(std::shared_ptr<const Plan> plan,
-               const std::function<void(const std::string&)>& progress = {});
+  // tried; the caller applies the old plan again, or ends. say: what is being done, for people.
+  // Any thread; one at a time.
+  using Say = std::function<void(const std::string&)>;
+  Status apply(std::shared_ptr<const Plan> plan, const Say& say = [](const std::string&) {});
 
   void on_event(std::function<void(const SeenEvent&)> callback) { on_event_ = std::move(callback); }
 
@@ -79,7 +83,10 @@ class Emulation {
   Status impair(topology::End end, bool outward, const link::Impairment& impairment);
   bool admin_up(topology::End end) const;
 
-  CaptureFan& captures(SwitchUnit& unit) const;
+  // ports: of the switch. While held.
+  void add_capture(SwitchUnit& unit, std::shared_ptr<CaptureRing> ring, PortSet ports,
+                   bool drops) const;
+  void remove_capture(SwitchUnit& unit, const CaptureRing* ring) const;
   Time now() const { return clock_.now(); }
   const Clock& clock() const { return clock_; }
   PacketPool& pool() const { return pool_; }
@@ -89,29 +96,36 @@ class Emulation {
   std::string host_namespace(const std::string& host) const { return options_.name + "-" + host; }
 
  private:
+  struct RunningWorker;
   struct RunningSwitch;
   struct RunningLink;
   struct RunningHost;
 
-  static std::shared_ptr<const Plan> empty_plan(const std::string& name);
+  bool ours(const Plan& plan, std::uint32_t node) const;
   RunningSwitch* running(const std::string& node) const;
   RunningLink* link_at(topology::End end) const;
   Status remove_links(const Plan& next);
   Status remove_nodes(const Plan& next);
-  Status add_switches(const Plan& next);
-  Status add_hosts(const Plan& next, const std::function<void(const std::string&)>& progress);
+  Status add_switches(const Plan& next, const Say& say);
+  Status add_hosts(const Plan& next, const Say& say);
+  Status update_switches(const Plan& next);
   Status update_links(const Plan& next);
-  Status add_links(const Plan& next);
-  Status connect_switches(const Plan& next, std::uint32_t link);
-  Status connect_host(const Plan& next, std::uint32_t link, topology::End at_switch,
-                      topology::End at_host);
-  Status configure_host(const Plan& next, topology::End host, topology::End gateway);
-  void attach(const Plan& next, topology::End end, Port* io, bool bfd);
-  void detach(const Plan& plan, topology::End end);
-  Status install(const std::shared_ptr<const Plan>& plan, std::vector<SwitchChange> changes);
+  Status add_links(const Plan& next, const Say& say);
+  Status add_link(const Plan& next, std::uint32_t link);
+  Status add_outside(const Plan& next, topology::End end);
+  Status join_switches(const Plan& next, RunningLink& running);
+  Status join_host(const Plan& next, RunningLink& running, unsigned at_switch);
+  Status configure_host(const Plan& next, topology::End host);
+  Status need_switch_namespace();
+  void plug(const Plan& next, RunningLink& running, unsigned side, std::unique_ptr<Port> io);
+  void attach(const Plan& next, topology::End end, Port* io);
+  RunningWorker& running_worker(const std::string& node) const;
+  void detach(const std::string& node, const std::string& port);
+  void install(const std::shared_ptr<const Plan>& plan, const std::vector<SwitchChange>& changes);
   void port_event(const std::string& node, const PortEvent& event);
 
   Options options_;
+  dpdk::Eal& eal_;
   Clock clock_;
   mutable PacketPool pool_;
   netdev::LinkMonitor monitor_;
@@ -119,8 +133,10 @@ class Emulation {
   mutable std::shared_mutex structure_;
   std::shared_ptr<const Plan> plan_;
   std::optional<Controller> controller_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<RunningWorker>> workers_;
   unsigned next_worker_ = 0;
+  std::uint32_t next_id_ = 0;
+  std::optional<netdev::Namespace> switch_namespace_;  // of veth ends, when there are any
   std::map<std::string, std::unique_ptr<RunningHost>> hosts_;
   std::map<std::string, std::unique_ptr<RunningLink>> links_;  // by link name
   std::map<std::string, std::unique_ptr<RunningSwitch>> switches_;

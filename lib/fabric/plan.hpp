@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plan: a fabric as a value, ready to be built on either clock: its topology, addresses, and what
-// each switch, link and host shall do. Made from a configuration (plan_config.cpp).
+// each switch, link and host shall do.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/time.hpp"
+#include "control/config/build.hpp"
+#include "control/config/fabric_config.hpp"
+#include "dpdk/ethdev_port.hpp"
 #include "fabric/switch_unit.hpp"
 #include "link/impairment.hpp"
 #include "sim/udp_source.hpp"
@@ -19,6 +24,8 @@ namespace frond::fabric {
 struct LinkPlan {
   link::Impairment from_a, from_b;
   bool admin_up = true;
+  config::LinkDriver driver = config::LinkDriver::wire;
+  bool operator==(const LinkPlan&) const = default;
 };
 
 struct HostFlow {
@@ -39,14 +46,21 @@ struct Plan {
   std::uint64_t seed = 1;
   topology::Topology topology;
   topology::Addressing addressing;
-  std::vector<SwitchOptions> switches;  // by node; hosts' are unused
-  std::vector<LinkPlan> links;          // by topology link
-  Time control_delay;                   // from a port's event to the other switches' new routes
+  std::vector<SwitchOptions> switches;                 // by node; hosts' are unused
+  std::vector<std::vector<config::StaticRoute>> routes;  // by node
+  std::vector<LinkPlan> links;                         // by topology link
+  std::map<topology::End, dpdk::EthdevConfig> devices;   // ports that lead out of the process
+  config::HostsConfig hosts;
+  Time control_delay;  // simulation: from a port's event to the other switches' new routes
 
   // Simulation only.
   std::vector<HostFlow> flows;
   std::vector<LinkEvent> events;
   Time duration;
 };
+
+// Of a configuration that was found valid. Throws StartError when the fabric is too big for its
+// address plan.
+Plan make_plan(const config::FabricConfig& config);
 
 }  // namespace frond::fabric

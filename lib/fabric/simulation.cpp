@@ -94,12 +94,25 @@ void Simulation::build_wires() {
         io.attach(unit.device(), end.port, &world_);
         configure_port(unit, plan_.topology, plan_.addressing, end);
         watch_neighbor(unit, plan_.topology, plan_.addressing, end);
+        know_host(unit, end);
         unit.device().attach(end.port, &io);
       } else {
         io.attach(*hosts_[end.node], 0, &world_);
         hosts_[end.node]->attach(&io);
       }
     }
+  }
+}
+
+// Traffic starts at full rate: hosts are known, as if they had talked before.
+void Simulation::know_host(SwitchUnit& unit, End port) {
+  const auto peer = plan_.topology.peer(port);
+  if (!peer || plan_.topology.nodes[peer->node].is_switch()) return;
+  const topology::Interface& host = plan_.addressing.at(*peer);
+  for (const IpPrefix& address : host.addresses) {
+    const Status status =
+        unit.router().set_static_neighbor(port.port, address.address, host.mac);
+    if (!status.ok()) throw StartError(unit.device().name() + ": " + status.error().message);
   }
 }
 

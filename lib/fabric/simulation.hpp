@@ -56,6 +56,7 @@ class Simulation {
   void build_switches();
   void build_hosts();
   void build_wires();
+  void know_host(SwitchUnit& unit, topology::End port);
   void schedule_events();
   void port_event(std::uint32_t node, const PortEvent& event);
   void install(const SwitchChange& change);

@@ -90,6 +90,9 @@ void UdpHost::reply(Context& ctx, Packet* packet) {
 }
 
 void UdpHost::drop(Context& ctx, Packet* packet, Drop reason) {
+  // Said to everybody on the link (announcements of neighbours): heard, and no loss.
+  const bool to_group = (packet->data()[0] & 1) != 0;
+  if (to_group && (reason == host_other_ip || reason == host_unhandled)) return packet->free();
   ++drops_[reason];
   ctx.dropped(*packet, kDropInfo[reason].name);
   packet->free();

@@ -186,6 +186,7 @@ void SwitchBase::transmit(Context& ctx, Time until) {
             (group & 1) != 0);
     }
     slot.depth.set(slot.queue.bytes());
+    slot.lost.set(static_cast<std::uint64_t>(slot.line.lost().ns()));
     if (slot.queue.empty()) backlog_.clear(port);
   });
 }

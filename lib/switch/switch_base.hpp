@@ -79,6 +79,10 @@ class SwitchBase : public Device {
   bool admin_up(std::uint16_t port) const { return ports_[port].admin.value() != 0; }
   bool oper_up(std::uint16_t port) const { return ports_[port].oper.value() != 0; }
   std::uint64_t queue_bytes(std::uint16_t port) const { return ports_[port].depth.value(); }
+  // Time that the line's timeline was rebased by: the CPU was too slow for the declared rate.
+  Time line_lost(std::uint16_t port) const {
+    return Time::ns(static_cast<std::int64_t>(ports_[port].lost.value()));
+  }
   Rate rate(std::uint16_t port) const { return ports_[port].line.rate(); }
   const Port* io(std::uint16_t port) const { return ports_[port].io; }
   // All drops of the pipeline, then the switch's own (stage "queue").
@@ -94,7 +98,7 @@ class SwitchBase : public Device {
     Fifo queue;
     bool carrier = false;
     bool alive = true;  // BFD has not said otherwise
-    Gauge admin, oper, depth;
+    Gauge admin, oper, depth, lost;
     InterfaceCounters counters;
     std::array<Counter, kOwnDrops> drops;
   };
