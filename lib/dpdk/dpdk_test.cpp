@@ -34,11 +34,11 @@ bool eventually(const std::function<bool()>& f) {
 TEST(EalArguments, FollowTheMachine) {
   using Strings = std::vector<std::string>;
   EXPECT_EQ(Eal::arguments({}, 0, 12000, "0,1"),
-            (Strings{"frond", "--no-telemetry", "--no-huge", "--no-shconf", "-m", "12000", "--lcores", "0@(0,1)",
-                     "--no-pci", "--log-level", "*:warning"}));
+            (Strings{"frond", "--no-telemetry", "--no-huge", "--no-shconf", "-m", "12000",
+                     "--lcores", "0@(0,1)", "--no-pci", "--log-level", "*:warning"}));
   EXPECT_EQ(Eal::arguments({}, 1024, 12000, "0"),
-            (Strings{"frond", "--no-telemetry", "--in-memory", "--single-file-segments", "--lcores", "0@(0)",
-                     "--no-pci", "--log-level", "*:warning"}));
+            (Strings{"frond", "--no-telemetry", "--in-memory", "--single-file-segments", "--lcores",
+                     "0@(0)", "--no-pci", "--log-level", "*:warning"}));
   const Strings pci = Eal::arguments({.pci = {"0000:00:04.0"}}, 0, 100, "0");
   EXPECT_EQ(std::count(pci.begin(), pci.end(), "--no-pci"), 0);
   EXPECT_EQ(std::count(pci.begin(), pci.end(), "0000:00:04.0"), 1);
@@ -81,7 +81,9 @@ TEST(EalStart, LeavesNoFiles) {
 
 class EthdevTest : public netdev::NamespaceFixture {
  protected:
-  void SetUp() override { pool_ = std::make_unique<PacketPool>("dpdk", PacketPool::Config{.packets = 8191, .cache = 0}); }
+  void SetUp() override {
+    pool_ = std::make_unique<PacketPool>("dpdk", PacketPool::Config{.packets = 8191, .cache = 0});
+  }
   void TearDown() override {
     EXPECT_EQ(pool_->in_use(), 0U);
     NamespaceFixture::TearDown();
@@ -138,13 +140,19 @@ TEST_F(EthdevTest, TheThirtyThirdPortIsASentence) {
 }
 
 TEST_F(EthdevTest, SentencesWhenItCannotStart) {
-  EXPECT_NE(refusal({.driver = Driver::af_xdp, .target = "lo", .mtu = 3073}).find("at most 3072"), std::string::npos);
+  EXPECT_NE(refusal({.driver = Driver::af_xdp, .target = "lo", .mtu = 3073}).find("at most 3072"),
+            std::string::npos);
   EXPECT_NE(refusal({.driver = Driver::memif}).find("say which"), std::string::npos);
-  EXPECT_NE(refusal({.driver = Driver::pci, .target = "0000:00:04.0"}).find("without PCI"), std::string::npos);
-  EXPECT_NE(refusal({.driver = Driver::virtio_user, .target = "/no/such/socket"}).find("there is no socket"), std::string::npos);
+  EXPECT_NE(refusal({.driver = Driver::pci, .target = "0000:00:04.0"}).find("without PCI"),
+            std::string::npos);
+  EXPECT_NE(refusal({.driver = Driver::virtio_user, .target = "/no/such/socket"})
+                .find("there is no socket"),
+            std::string::npos);
   const std::string missing = refusal({.driver = Driver::af_packet, .target = "no-such-if"});
   EXPECT_NE(missing.find("there is no interface 'no-such-if'"), std::string::npos) << missing;
-  EXPECT_NE(refusal({.driver = Driver::af_packet, .target = "lo", .netns = "no-such-ns"}).find("no network namespace"), std::string::npos);
+  EXPECT_NE(refusal({.driver = Driver::af_packet, .target = "lo", .netns = "no-such-ns"})
+                .find("no network namespace"),
+            std::string::npos);
   const std::string pcap = refusal({.driver = Driver::pcap, .args = "rx_pcap=/no/such/file.pcap"});
   EXPECT_NE(pcap.find("cannot open"), std::string::npos) << pcap;
 }
@@ -197,7 +205,8 @@ TEST_F(EthdevRootTest, AnInterfaceThatComesLaterGoesAndComesBack) {
       ASSERT_TRUE(net.create_veth("late", b, "peer").ok());
       ASSERT_TRUE(net.configure("late", {.mtu = 1500, .up = true}).ok());
       ASSERT_TRUE(peer.configure("peer", {.mtu = 1500, .up = true}).ok());
-      ASSERT_TRUE(eventually([&] { return port->up(); })) << to_string(driver) << ": " << port->why_closed();
+      ASSERT_TRUE(eventually([&] { return port->up(); }))
+          << to_string(driver) << ": " << port->why_closed();
       for (int i = 0; i < 100; ++i) one(*port, 100);
       ASSERT_TRUE(peer.remove("peer").ok());
       for (int i = 0; i < 100; ++i) {  // while it goes

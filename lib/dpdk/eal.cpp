@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dpdk/eal.hpp"
 
+#include <bpf/libbpf.h>
 #include <sched.h>
 #include <unistd.h>
+#include <xdp/libxdp.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -11,11 +13,9 @@
 #include <fstream>
 #include <set>
 
-#include <bpf/libbpf.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
-#include <xdp/libxdp.h>
 
 #include "base/result.hpp"
 
@@ -96,7 +96,8 @@ class NoRuntimeDirectory {
 unsigned Eal::free_hugepages_mib() {
   std::uint64_t kib = 0;
   std::error_code ignored;
-  for (const auto& size : std::filesystem::directory_iterator("/sys/kernel/mm/hugepages", ignored)) {
+  for (const auto& size :
+       std::filesystem::directory_iterator("/sys/kernel/mm/hugepages", ignored)) {
     const std::string name = size.path().filename();  // hugepages-2048kB
     std::uint64_t free = 0;
     std::ifstream(size.path() / "free_hugepages") >> free;
@@ -105,8 +106,8 @@ unsigned Eal::free_hugepages_mib() {
   return static_cast<unsigned>(kib >> 10);
 }
 
-std::vector<std::string> Eal::arguments(const Config& config, unsigned free_mib, unsigned memory_mib,
-                                        const std::string& cpus) {
+std::vector<std::string> Eal::arguments(const Config& config, unsigned free_mib,
+                                        unsigned memory_mib, const std::string& cpus) {
   std::vector<std::string> args = {"frond", "--no-telemetry"};
   const bool own_memory = given(config.extra, {"-m", "--socket-mem"});
   if (use_hugepages(config, free_mib)) {
@@ -117,7 +118,8 @@ std::vector<std::string> Eal::arguments(const Config& config, unsigned free_mib,
     if (!given(config.extra, {"--no-huge"})) args.push_back("--no-huge");
     args.push_back("--no-shconf");  // refused together with --in-memory
     if (!own_memory) {
-      args.insert(args.end(), {"-m", std::to_string(config.memory_mib != 0 ? config.memory_mib : memory_mib)});
+      args.insert(args.end(),
+                  {"-m", std::to_string(config.memory_mib != 0 ? config.memory_mib : memory_mib)});
     }
   }
   if (!given(config.extra, {"-l", "-c", "-s", "--lcores"})) {
@@ -143,7 +145,8 @@ Eal::Eal(const Config& config) {
                      std::to_string(wanted_hugepages(config)) +
                      " are needed; `sysctl vm.nr_hugepages=N`, or start without them");
   }
-  const std::vector<std::string> args = arguments(config, free_mib, half_the_memory_mib(), cpu_list(affinity));
+  const std::vector<std::string> args =
+      arguments(config, free_mib, half_the_memory_mib(), cpu_list(affinity));
   hugepages_ = use_hugepages(config, free_mib);
   pci_ = !given(args, {"--no-pci"});
 
@@ -177,8 +180,9 @@ Eal::Eal(const Config& config) {
     for (const std::string& line : take_log()) why += "; " + line;
     rte_openlog_stream(nullptr);
     if (stream_ != nullptr) std::fclose(stream_);
-    throw StartError("DPDK does not start: " + why +
-                     (hugepages_ ? "; fewer hugepages may be free than it takes: try without" : ""));
+    throw StartError(
+        "DPDK does not start: " + why +
+        (hugepages_ ? "; fewer hugepages may be free than it takes: try without" : ""));
   }
   // --lcores has left them unpinned, unless the caller gave his own.
   if (CPU_COUNT(&affinity) > 0) {
@@ -199,7 +203,8 @@ void Eal::log(std::string text) {
   constexpr std::size_t kLines = 16;
   const std::lock_guard lock(log_mutex_);
   partial_ += text;
-  for (std::size_t end; (end = partial_.find('\n')) != std::string::npos; partial_.erase(0, end + 1)) {
+  for (std::size_t end; (end = partial_.find('\n')) != std::string::npos;
+       partial_.erase(0, end + 1)) {
     if (end > 0) log_.push_back(partial_.substr(0, end));
     if (log_.size() > kLines) log_.pop_front();
   }

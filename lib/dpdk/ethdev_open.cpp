@@ -6,16 +6,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <rte_dev.h>
-#include <rte_errno.h>
-#include <rte_ethdev.h>
-#include <rte_mbuf_pool_ops.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf_pool_ops.h>
 
 #include "dpdk/ethdev_port.hpp"
 #include "netdev/interface.hpp"
@@ -33,10 +33,14 @@ struct DriverInfo {
 // af_xdp: a frame and the kernel's headroom fit into one page (4096) with our buffer's header; 3072
 // is what is safe with any kernel. af_packet: 64 KiB rings.
 constexpr DriverInfo kDrivers[] = {
-    {"af_packet", "net_af_packet", 65000, 256}, {"af_xdp", "net_af_xdp", 3072, 2048},
-    {"tap", "net_tap", 65000, 1024},            {"vhost", "net_vhost", 65000, 1024},
-    {"virtio-user", "net_virtio_user", 9000, 1024}, {"memif", "net_memif", 65000, 1024},
-    {"pcap", "net_pcap", 65000, 512},           {"null", "net_null", 65000, 512},
+    {"af_packet", "net_af_packet", 65000, 256},
+    {"af_xdp", "net_af_xdp", 3072, 2048},
+    {"tap", "net_tap", 65000, 1024},
+    {"vhost", "net_vhost", 65000, 1024},
+    {"virtio-user", "net_virtio_user", 9000, 1024},
+    {"memif", "net_memif", 65000, 1024},
+    {"pcap", "net_pcap", 65000, 512},
+    {"null", "net_null", 65000, 512},
     {"pci", "", 9000, 1024},
 };
 
@@ -46,7 +50,8 @@ const DriverInfo& info_of(Driver driver) { return kDrivers[static_cast<unsigned>
 // pages and whole frames, since the driver counts frames without looking at blocks. 66 bytes of a
 // frame are the kernel's, and TCP hands over up to 65,226 with the tags beside.
 constexpr std::uint32_t kRoomForHeaders = 14 + 8;
-constexpr unsigned kRingFrame = 65408, kFramesInBlock = 32, kRingBlock = kFramesInBlock * kRingFrame;
+constexpr unsigned kRingFrame = 65408, kFramesInBlock = 32,
+                   kRingBlock = kFramesInBlock * kRingFrame;
 static_assert(kRingBlock % 4096 == 0 && kRingFrame % 16 == 0);
 // The driver's own measure of what a buffer must hold (TPACKET2_HDRLEN less the address).
 constexpr unsigned kRingBuffer = kRingFrame - 32;
@@ -63,7 +68,8 @@ std::string_view to_string(Driver driver) { return info_of(driver).name; }
 void EthdevPort::FreePool::operator()(rte_mempool* pool) const { rte_mempool_free(pool); }
 
 bool EthdevPort::on_interface() const {
-  return config_.driver == Driver::af_packet || config_.driver == Driver::af_xdp || config_.driver == Driver::tap;
+  return config_.driver == Driver::af_packet || config_.driver == Driver::af_xdp ||
+         config_.driver == Driver::tap;
 }
 
 std::string EthdevPort::device_args() const {
@@ -75,14 +81,19 @@ std::string EthdevPort::device_args() const {
       add("iface=" + config_.target);
       if (!has_arg(config_.args, "framesz")) {
         add("blocksz=" + std::to_string(kRingBlock) + ",framesz=" + std::to_string(kRingFrame));
-        add("framecnt=" + std::to_string((config_.queue + kFramesInBlock - 1) / kFramesInBlock * kFramesInBlock));
+        add("framecnt=" +
+            std::to_string((config_.queue + kFramesInBlock - 1) / kFramesInBlock * kFramesInBlock));
       }
       break;
     case Driver::af_xdp:
       add("iface=" + config_.target);
       break;
-    case Driver::tap: add("iface=" + config_.target); break;
-    case Driver::vhost: add("iface=" + config_.target + ",queues=1"); break;
+    case Driver::tap:
+      add("iface=" + config_.target);
+      break;
+    case Driver::vhost:
+      add("iface=" + config_.target + ",queues=1");
+      break;
     case Driver::virtio_user:
       add("path=" + config_.target + ",queues=1,queue_size=" + queue);
       if (config_.server) add("server=1");
@@ -90,17 +101,20 @@ std::string EthdevPort::device_args() const {
     case Driver::memif: {
       unsigned log2 = 4;
       while (log2 < 14 && (1U << log2) < config_.queue) ++log2;
-      add(std::string("role=") + (config_.server ? "server" : "client") + ",socket=" + config_.target);
+      add(std::string("role=") + (config_.server ? "server" : "client") +
+          ",socket=" + config_.target);
       add("socket-abstract=no,rsize=" + std::to_string(log2));
       break;
     }
-    default: break;
+    default:
+      break;
   }
   if (!config_.args.empty()) add(config_.args);
   return args;
 }
 
-EthdevPort::EthdevPort(const EthdevConfig& config, Eal& eal, PacketPool& pool, netdev::LinkMonitor& monitor)
+EthdevPort::EthdevPort(const EthdevConfig& config, Eal& eal, PacketPool& pool,
+                       netdev::LinkMonitor& monitor)
     : config_(config), eal_(eal), pool_(pool), monitor_(monitor) {
   const DriverInfo& driver = info_of(config_.driver);
   const bool needs_target = config_.driver != Driver::pcap && config_.driver != Driver::null;
@@ -108,12 +122,14 @@ EthdevPort::EthdevPort(const EthdevConfig& config, Eal& eal, PacketPool& pool, n
     throw StartError(std::string(driver.name) + " port: say which interface, socket or device");
   }
   if (config_.mtu > driver.max_mtu) {
-    throw StartError(std::string(driver.name) + " port " + config_.target + ": MTU " + std::to_string(config_.mtu) +
-                     " is not possible, " + std::string(driver.name) + " carries at most " + std::to_string(driver.max_mtu) +
+    throw StartError(std::string(driver.name) + " port " + config_.target + ": MTU " +
+                     std::to_string(config_.mtu) + " is not possible, " + std::string(driver.name) +
+                     " carries at most " + std::to_string(driver.max_mtu) +
                      (config_.driver == Driver::af_xdp ? "; lower it or use af_packet" : ""));
   }
   if (config_.driver == Driver::pci && !eal_.pci()) {
-    throw StartError("PCI device " + config_.target + ": this process was started without PCI; name the device when EAL starts");
+    throw StartError("PCI device " + config_.target +
+                     ": this process was started without PCI; name the device when EAL starts");
   }
   if (config_.queue == 0) config_.queue = driver.queue;
   if (on_interface()) {
@@ -206,8 +222,9 @@ Status EthdevPort::check_mtu(const netdev::Namespace& ns) {
   }
   if (mtu_ > driver.max_mtu) {
     return Error{Error::Code::invalid_argument,
-                 "interface '" + config_.target + "' has MTU " + std::to_string(mtu_) + ", " + std::string(driver.name) +
-                     " carries at most " + std::to_string(driver.max_mtu) + "; lower it or use af_packet"};
+                 "interface '" + config_.target + "' has MTU " + std::to_string(mtu_) + ", " +
+                     std::string(driver.name) + " carries at most " +
+                     std::to_string(driver.max_mtu) + "; lower it or use af_packet"};
   }
   return {};
 }
@@ -230,17 +247,21 @@ Status EthdevPort::make_pool() {
   const auto element = static_cast<unsigned>(sizeof(Packet)) + data;
   // Without gaps at page borders: the af_xdp driver tells the kernel of count times size bytes, and
   // what lies behind that is lost to it, packet by packet.
-  own_pool_.reset(rte_mempool_create_empty(name, buffers, element, 0, sizeof(rte_pktmbuf_pool_private),
-                                           SOCKET_ID_ANY, RTE_MEMPOOL_F_NO_IOVA_CONTIG));
+  own_pool_.reset(rte_mempool_create_empty(name, buffers, element, 0,
+                                           sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY,
+                                           RTE_MEMPOOL_F_NO_IOVA_CONTIG));
   rte_pktmbuf_pool_private about{};
   about.mbuf_data_room_size = data;
   about.mbuf_priv_size = sizeof(PacketMeta);
-  if (own_pool_ == nullptr || rte_mempool_set_ops_byname(own_pool_.get(), rte_mbuf_best_mempool_ops(), nullptr) != 0 ||
-      (rte_pktmbuf_pool_init(own_pool_.get(), &about), rte_mempool_populate_default(own_pool_.get())) < 0) {
+  if (own_pool_ == nullptr ||
+      rte_mempool_set_ops_byname(own_pool_.get(), rte_mbuf_best_mempool_ops(), nullptr) != 0 ||
+      (rte_pktmbuf_pool_init(own_pool_.get(), &about),
+       rte_mempool_populate_default(own_pool_.get())) < 0) {
     own_pool_.reset();
     return Error{Error::Code::resource_exhausted,
-                 std::string(to_string(config_.driver)) + " port " + config_.target + ": no memory for " +
-                     std::to_string(buffers) + " buffers of " + std::to_string(element) +
+                 std::string(to_string(config_.driver)) + " port " + config_.target +
+                     ": no memory for " + std::to_string(buffers) + " buffers of " +
+                     std::to_string(element) +
                      " bytes; give the process more (EAL -m), or use fewer such ports"};
   }
   rte_mempool_obj_iter(own_pool_.get(), rte_pktmbuf_init, nullptr);
@@ -250,14 +271,18 @@ Status EthdevPort::make_pool() {
 Status EthdevPort::probe(const netdev::Namespace& ns) {
   const std::string label = std::string(to_string(config_.driver)) + " port " + config_.target;
   unsigned taken = 0;
-  for (std::uint16_t p = 0; p < RTE_MAX_ETHPORTS; ++p) taken += rte_eth_dev_is_valid_port(p) != 0 ? 1 : 0;
+  for (std::uint16_t p = 0; p < RTE_MAX_ETHPORTS; ++p)
+    taken += rte_eth_dev_is_valid_port(p) != 0 ? 1 : 0;
   if (taken >= RTE_MAX_ETHPORTS) {
-    return Error{Error::Code::resource_exhausted,
-                 label + ": this DPDK has room for " + std::to_string(RTE_MAX_ETHPORTS) +
-                     " ports in a process and all are in use; hosts of a fabric in a box (tap) need none"};
+    return Error{
+        Error::Code::resource_exhausted,
+        label + ": this DPDK has room for " + std::to_string(RTE_MAX_ETHPORTS) +
+            " ports in a process and all are in use; hosts of a fabric in a box (tap) need none"};
   }
-  if (config_.driver == Driver::virtio_user && !config_.server && !std::filesystem::exists(config_.target)) {
-    return Error{Error::Code::not_found, label + ": there is no socket; start the vhost side first, or set `wait`"};
+  if (config_.driver == Driver::virtio_user && !config_.server &&
+      !std::filesystem::exists(config_.target)) {
+    return Error{Error::Code::not_found,
+                 label + ": there is no socket; start the vhost side first, or set `wait`"};
   }
   (void)eal_.take_log();
   int error = 0;
@@ -291,26 +316,32 @@ Status EthdevPort::probe(const netdev::Namespace& ns) {
 
 Status EthdevPort::start(const netdev::Namespace&) {
   const auto failed = [](const char* what, int error) {
-    return Error{error == -ENOMEM || error == -ENOSPC ? Error::Code::resource_exhausted : Error::Code::unavailable,
+    return Error{error == -ENOMEM || error == -ENOSPC ? Error::Code::resource_exhausted
+                                                      : Error::Code::unavailable,
                  std::string("cannot ") + what + ": " + rte_strerror(-error)};
   };
   rte_eth_dev_info info{};
-  if (const int e = rte_eth_dev_info_get(port_id_, &info); e != 0) return failed("ask what it can do", e);
+  if (const int e = rte_eth_dev_info_get(port_id_, &info); e != 0)
+    return failed("ask what it can do", e);
   rte_eth_conf conf{};
   // Interfaces have their MTU already (check_mtu), and drivers made of software (memif) deny that
   // more than 1500 works, but carry chains of any length.
   if (config_.driver == Driver::pci || config_.driver == Driver::virtio_user) {
     if (info.max_mtu != 0 && mtu_ > info.max_mtu) {
-      return Error{Error::Code::invalid_argument, "MTU " + std::to_string(mtu_) + " is not possible, the device carries at most " +
-                                                      std::to_string(info.max_mtu)};
+      return Error{Error::Code::invalid_argument,
+                   "MTU " + std::to_string(mtu_) + " is not possible, the device carries at most " +
+                       std::to_string(info.max_mtu)};
     }
     conf.rxmode.mtu = mtu_;
-    if (mtu_ + kRoomForHeaders > pool_.data_room()) conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+    if (mtu_ + kRoomForHeaders > pool_.data_room())
+      conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
   }
   conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
   // pcap and null take chains without saying so.
-  multi_segments_ = conf.txmode.offloads != 0 || config_.driver == Driver::pcap || config_.driver == Driver::null;
-  if (const int e = rte_eth_dev_configure(port_id_, 1, 1, &conf); e != 0) return failed("configure it", e);
+  multi_segments_ =
+      conf.txmode.offloads != 0 || config_.driver == Driver::pcap || config_.driver == Driver::null;
+  if (const int e = rte_eth_dev_configure(port_id_, 1, 1, &conf); e != 0)
+    return failed("configure it", e);
   std::uint16_t rx = static_cast<std::uint16_t>(config_.queue), tx = rx;
   (void)rte_eth_dev_adjust_nb_rx_tx_desc(port_id_, &rx, &tx);
   rte_mempool* pool = own_pool_ ? own_pool_.get() : pool_.raw();
@@ -327,8 +358,8 @@ Status EthdevPort::start(const netdev::Namespace&) {
   return {};
 }
 
-// The driver's packet socket would also hand us what this end's own kernel stack sends; and only the
-// socket knows how many frames the ring had no room for.
+// The driver's packet socket would also hand us what this end's own kernel stack sends; and only
+// the socket knows how many frames the ring had no room for.
 void EthdevPort::tune_socket() {
   socket_ = -1;
   std::error_code ignored;
@@ -338,12 +369,15 @@ void EthdevPort::tune_socket() {
     socklen_t length = sizeof local;
     int type = 0, version = -1, on = 1;
     socklen_t int_length = sizeof type;
-    if (getsockname(fd, reinterpret_cast<sockaddr*>(&local), &length) != 0 || local.sll_family != AF_PACKET ||
-        local.sll_ifindex != index_ || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &int_length) != 0) {
+    if (getsockname(fd, reinterpret_cast<sockaddr*>(&local), &length) != 0 ||
+        local.sll_family != AF_PACKET || local.sll_ifindex != index_ ||
+        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &int_length) != 0) {
       continue;
     }
     int_length = sizeof version;
-    if (getsockopt(fd, SOL_PACKET, PACKET_VERSION, &version, &int_length) != 0 || version != TPACKET_V2) continue;
+    if (getsockopt(fd, SOL_PACKET, PACKET_VERSION, &version, &int_length) != 0 ||
+        version != TPACKET_V2)
+      continue;
     socket_ = fd;  // the newest has the highest number, mostly; all of this interface are alike
     setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
   }
@@ -396,7 +430,8 @@ void EthdevPort::look() {
 
 void EthdevPort::attend() {
   // News of interfaces come by themselves; the links of other drivers are asked for.
-  const auto period = on_interface() ? std::chrono::milliseconds(100) : std::chrono::milliseconds(2);
+  const auto period =
+      on_interface() ? std::chrono::milliseconds(100) : std::chrono::milliseconds(2);
   std::unique_lock lock(mutex_);
   for (unsigned round = 0; !stop_; ++round) {
     changed_.wait_for(lock, period, [this] { return stop_ || news_; });

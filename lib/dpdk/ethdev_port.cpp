@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dpdk/ethdev_port.hpp"
 
-#include <rte_ethdev.h>
-
 #include <algorithm>
 #include <cstring>
+
+#include <rte_ethdev.h>
 
 #include "netdev/offload.hpp"
 
@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::array<DropInfo, EthdevPort::kDropCount> kDrops = {{
     {"port_truncated", "frame shorter than an Ethernet header, or cut by the driver's ring"},
-    {"port_gso_unsupported", "super-frame of the sender's kernel that is not TCP, so its piece size is unknown"},
+    {"port_gso_unsupported",
+     "super-frame of the sender's kernel that is not TCP, so its piece size is unknown"},
     {"port_too_long_in", "frame longer than the port's MTU that is no TCP super-frame"},
     {"port_no_buffer", "no packet buffer for what the port received"},
     {"port_elided", "payload of a virtual-time packet cannot leave the process"},
@@ -33,12 +34,14 @@ constexpr std::uint32_t kTags = 8;  // two VLAN tags don't count against the MTU
 // the kernel hands over has cut it.
 bool cut_short(std::span<const std::uint8_t> frame) {
   std::size_t at = 12;
-  while (at + 8 < frame.size() && (frame[at] == 0x81 || frame[at] == 0x88) && (frame[at + 1] == 0 || frame[at + 1] == 0xa8)) {
+  while (at + 8 < frame.size() && (frame[at] == 0x81 || frame[at] == 0x88) &&
+         (frame[at + 1] == 0 || frame[at + 1] == 0xa8)) {
     at += 4;
   }
   if (at + 8 > frame.size()) return true;
   const unsigned type = frame[at] * 256U + frame[at + 1];
-  const unsigned v4 = frame[at + 4] * 256U + frame[at + 5], v6 = frame[at + 6] * 256U + frame[at + 7];
+  const unsigned v4 = frame[at + 4] * 256U + frame[at + 5],
+                 v6 = frame[at + 6] * 256U + frame[at + 7];
   if (type == RTE_ETHER_TYPE_IPV4) return at + 2 + v4 > frame.size();
   return type == RTE_ETHER_TYPE_IPV6 && at + 2 + 40 + v6 > frame.size();
 }
@@ -115,7 +118,8 @@ unsigned EthdevPort::receive_interface(Time now, Batch& batch) {
   drain(now, batch);
   if (batch.full()) return batch.size() - before;
   rte_mbuf* burst[Batch::kCapacity];
-  const std::uint16_t n = rte_eth_rx_burst(port_id_, 0, burst, static_cast<std::uint16_t>(batch.room()));
+  const std::uint16_t n =
+      rte_eth_rx_burst(port_id_, 0, burst, static_cast<std::uint16_t>(batch.room()));
   for (unsigned i = 0; i < n; ++i) {
     Packet* p = Packet::from(burst[i]);
     p->reset_meta();
@@ -161,11 +165,15 @@ void EthdevPort::take_super_frame(Packet& packet) {
   if (!t && cut_short(frame)) return ++drops_[truncated];
   if (packet.mbuf()->nb_segs != 1 || !t || t->fragment) return ++drops_[too_long_in];
   if (t->protocol != IPPROTO_TCP) return ++drops_[gso_unsupported];
-  const std::uint32_t header = t->l4 - t->l3 + (t->l4 + 12 < t->end ? (frame[t->l4 + 12] >> 4) * 4U : 0);
+  const std::uint32_t header =
+      t->l4 - t->l3 + (t->l4 + 12 < t->end ? (frame[t->l4 + 12] >> 4) * 4U : 0);
   switch (netdev::segment(frame, mtu_ > header ? mtu_ - header : 0, pool_, pending_)) {
-    case netdev::Cut::done: return;
-    case netdev::Cut::no_buffer: return ++drops_[no_buffer];
-    default: return ++drops_[too_long_in];
+    case netdev::Cut::done:
+      return;
+    case netdev::Cut::no_buffer:
+      return ++drops_[no_buffer];
+    default:
+      return ++drops_[too_long_in];
   }
 }
 
@@ -176,7 +184,8 @@ Packet* EthdevPort::join(Packet* packet) {
   if (!RTE_MBUF_HAS_EXTBUF(m) && rte_pktmbuf_linearize(m) == 0) return packet;
   rte_mbuf* whole = rte_pktmbuf_alloc(own_pool_ ? own_pool_.get() : pool_.raw());
   char* to = whole != nullptr && m->pkt_len <= rte_pktmbuf_tailroom(whole)
-                 ? rte_pktmbuf_append(whole, static_cast<std::uint16_t>(m->pkt_len)) : nullptr;
+                 ? rte_pktmbuf_append(whole, static_cast<std::uint16_t>(m->pkt_len))
+                 : nullptr;
   if (to == nullptr) {
     rte_pktmbuf_free(whole);
     return nullptr;
@@ -206,8 +215,10 @@ unsigned EthdevPort::transmit(Time, Batch& batch) {
       reason = too_long_out;
     } else if (!multi_segments_ && (p->mbuf()->nb_segs > 1 || RTE_MBUF_HAS_EXTBUF(p->mbuf()))) {
       Packet* joined = join(p);
-      if (joined == nullptr) reason = not_linear;
-      else p = joined;
+      if (joined == nullptr)
+        reason = not_linear;
+      else
+        p = joined;
     }
     if (reason != kDropCount) [[unlikely]] {
       ++drops_[reason];

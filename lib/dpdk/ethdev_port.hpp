@@ -21,26 +21,45 @@
 
 namespace frond::dpdk {
 
-enum class Driver : std::uint8_t { af_packet, af_xdp, tap, vhost, virtio_user, memif, pcap, null, pci };
+enum class Driver : std::uint8_t {
+  af_packet,
+  af_xdp,
+  tap,
+  vhost,
+  virtio_user,
+  memif,
+  pcap,
+  null,
+  pci
+};
 std::string_view to_string(Driver driver);
 
 struct EthdevConfig {
   Driver driver = Driver::af_packet;
-  std::string target;        // interface, socket path, PCI address; pcap and null: none
-  std::string args;          // further device arguments, as DPDK spells them
-  std::uint32_t mtu = 0;     // 0: what the interface has, or 1500
-  unsigned queue = 0;        // descriptors each way; 0: the driver's choice
-  std::string netns;         // path, name or process id of the interface's namespace; "": ours
-  bool server = false;       // memif, virtio-user: we make the socket (vhost does by itself)
-  bool wait = false;         // not there yet: stay down until it comes, and come back after it went
+  std::string target;     // interface, socket path, PCI address; pcap and null: none
+  std::string args;       // further device arguments, as DPDK spells them
+  std::uint32_t mtu = 0;  // 0: what the interface has, or 1500
+  unsigned queue = 0;     // descriptors each way; 0: the driver's choice
+  std::string netns;      // path, name or process id of the interface's namespace; "": ours
+  bool server = false;    // memif, virtio-user: we make the socket (vhost does by itself)
+  bool wait = false;      // not there yet: stay down until it comes, and come back after it went
 };
 
 class EthdevPort final : public Port {
  public:
   enum Drop : unsigned {
-    truncated, gso_unsupported, too_long_in, no_buffer,       // received
-    elided, gone, too_long_out, not_linear,                   // sent
-    driver_missed, driver_no_buffer, driver_refused, kernel_full,  // as the driver and kernel count
+    truncated,
+    gso_unsupported,
+    too_long_in,
+    no_buffer,  // received
+    elided,
+    gone,
+    too_long_out,
+    not_linear,  // sent
+    driver_missed,
+    driver_no_buffer,
+    driver_refused,
+    kernel_full,  // as the driver and kernel count
     kDropCount
   };
 
@@ -62,14 +81,14 @@ class EthdevPort final : public Port {
  private:
   bool on_interface() const;  // its carrier is a network interface's
   Status watch(const netdev::Namespace& ns);
-  Status open();              // the attendant, or the constructor
+  Status open();  // the attendant, or the constructor
   Status probe(const netdev::Namespace& ns);
   Status start(const netdev::Namespace& ns);
   Status check_mtu(const netdev::Namespace& ns);
   Status make_pool();
   std::string device_args() const;
   void close_device();
-  void attend();              // the attendant's thread: link state, coming and going
+  void attend();  // the attendant's thread: link state, coming and going
   void look();
   void tune_socket();
   void collect_statistics();
@@ -88,31 +107,31 @@ class EthdevPort final : public Port {
   netdev::LinkMonitor& monitor_;
   std::shared_ptr<const netdev::LinkWatch> watch_;
 
-  // Held by the worker during a burst, and by the attendant while it opens or closes the device. The
-  // worker never waits for it.
+  // Held by the worker during a burst, and by the attendant while it opens or closes the device.
+  // The worker never waits for it.
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> open_ = false;
   std::atomic<bool> up_ = false;
   // Written while busy_ is held:
-  std::string device_;             // DPDK's name
+  std::string device_;  // DPDK's name
   std::uint16_t port_id_ = 0;
   std::uint32_t mtu_ = 1500;
-  bool copy_in_ = false;           // the driver's buffers are its own pool's and large
+  bool copy_in_ = false;  // the driver's buffers are its own pool's and large
   bool multi_segments_ = false;
-  int index_ = 0;                  // of the interface that is open
-  int socket_ = -1;                // af_packet: the driver's, for its statistics
+  int index_ = 0;    // of the interface that is open
+  int socket_ = -1;  // af_packet: the driver's, for its statistics
   struct FreePool {
     void operator()(rte_mempool* pool) const;
   };
   std::unique_ptr<rte_mempool, FreePool> own_pool_;  // the driver's
   // The worker's:
-  std::vector<Packet*> pending_;   // pieces that did not fit into a batch
+  std::vector<Packet*> pending_;  // pieces that did not fit into a batch
   std::size_t next_ = 0;
 
   std::array<Counter, kDropCount> drops_;
   std::array<std::uint64_t, 3> seen_{};  // the driver's own counters, as last read
 
-  mutable std::mutex mutex_;       // of what follows
+  mutable std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
   bool news_ = false;
   bool stop_ = false;

@@ -18,8 +18,7 @@
 namespace frond::netdev {
 namespace {
 
-template <class T, void (*Put)(T*)>
-struct Putter {
+template <class T, void (*Put)(T*)> struct Putter {
   void operator()(T* object) const { Put(object); }
 };
 using Link = std::unique_ptr<rtnl_link, Putter<rtnl_link, rtnl_link_put>>;
@@ -33,18 +32,29 @@ Error netlink_error(const std::string& what, int error) {
   Error::Code code = Error::Code::internal;
   std::string hint;
   switch (-error) {
-    case NLE_EXIST: code = Error::Code::already_exists; break;
+    case NLE_EXIST:
+      code = Error::Code::already_exists;
+      break;
     case NLE_NODEV:
-    case NLE_OBJ_NOTFOUND: code = Error::Code::not_found; break;
+    case NLE_OBJ_NOTFOUND:
+      code = Error::Code::not_found;
+      break;
     case NLE_PERM:
       code = Error::Code::permission_denied;
       hint = "; run it as root, or in a user namespace of your own";
       break;
     case NLE_INVAL:
-    case NLE_RANGE: code = Error::Code::invalid_argument; break;
-    case NLE_NOMEM: code = Error::Code::resource_exhausted; break;
-    case NLE_OPNOTSUPP: code = Error::Code::unimplemented; break;
-    default: break;
+    case NLE_RANGE:
+      code = Error::Code::invalid_argument;
+      break;
+    case NLE_NOMEM:
+      code = Error::Code::resource_exhausted;
+      break;
+    case NLE_OPNOTSUPP:
+      code = Error::Code::unimplemented;
+      break;
+    default:
+      break;
   }
   return {code, what + ": " + nl_geterror(error) + hint};
 }
@@ -58,7 +68,8 @@ Addr make_addr(const IpAddress& a, int length) {
   std::uint8_t v4[4];
   const std::uint8_t* bytes = a.v6_address.bytes.data();
   if (!a.v6) {
-    for (int i = 0; i < 4; ++i) v4[i] = static_cast<std::uint8_t>(a.v4_address.value >> (24 - 8 * i));
+    for (int i = 0; i < 4; ++i)
+      v4[i] = static_cast<std::uint8_t>(a.v4_address.value >> (24 - 8 * i));
     bytes = v4;
   }
   Addr addr(nl_addr_build(a.v6 ? AF_INET6 : AF_INET, bytes, a.v6 ? 16 : 4));
@@ -92,7 +103,8 @@ RouteObject make_route(int index, const Route& route) {
   rtnl_route_set_dst(object.get(), dst.get());
   rtnl_route_set_table(object.get(), RT_TABLE_MAIN);
   rtnl_route_set_protocol(object.get(), RTPROT_STATIC);
-  rtnl_route_set_scope(object.get(), route.via || to.address.v6 ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK);
+  rtnl_route_set_scope(object.get(),
+                       route.via || to.address.v6 ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK);
   rtnl_nexthop* hop = rtnl_route_nh_alloc();
   rtnl_route_nh_set_ifindex(hop, index);
   if (route.via) {
@@ -120,8 +132,9 @@ Result<Rtnetlink> Rtnetlink::open(const Namespace& ns) {
 Status Rtnetlink::create_veth(const std::string& name, const Namespace& peer_ns,
                               const std::string& peer_name) {
   if (name.size() >= IFNAMSIZ || peer_name.size() >= IFNAMSIZ) {
-    return Error{Error::Code::invalid_argument,
-                 "interface name '" + (name.size() >= IFNAMSIZ ? name : peer_name) + "' is longer than 15 characters"};
+    return Error{Error::Code::invalid_argument, "interface name '" +
+                                                    (name.size() >= IFNAMSIZ ? name : peer_name) +
+                                                    "' is longer than 15 characters"};
   }
   const Link link(rtnl_link_veth_alloc());
   rtnl_link_set_name(link.get(), name.c_str());
@@ -136,7 +149,8 @@ Status Rtnetlink::create_veth(const std::string& name, const Namespace& peer_ns,
 Status Rtnetlink::remove(const std::string& name) {
   const Link link(rtnl_link_alloc());
   rtnl_link_set_name(link.get(), name.c_str());
-  return done("cannot remove interface '" + name + "'", rtnl_link_delete(socket_.get(), link.get()));
+  return done("cannot remove interface '" + name + "'",
+              rtnl_link_delete(socket_.get(), link.get()));
 }
 
 Result<InterfaceState> Rtnetlink::look(const std::string& name) {
@@ -174,26 +188,34 @@ Status Rtnetlink::move(const std::string& name, const Namespace& to) {
   if (!found.ok()) return found.error();
   const Link changes(rtnl_link_alloc());
   rtnl_link_set_ns_fd(changes.get(), to.fd());
-  return change(found->index, changes.get(), "interface '" + name + "': cannot move to " + to.name());
+  return change(found->index, changes.get(),
+                "interface '" + name + "': cannot move to " + to.name());
 }
 
-Status Rtnetlink::configure_link(int index, const std::string& name, const InterfaceConfig& config) {
+Status Rtnetlink::configure_link(int index, const std::string& name,
+                                 const InterfaceConfig& config) {
   const std::string cannot = "interface '" + name + "': cannot ";
   if (config.rename && *config.rename != name) {
     const Link changes(rtnl_link_alloc());
     rtnl_link_set_name(changes.get(), config.rename->c_str());
-    if (Status s = change(index, changes.get(), cannot + "rename to '" + *config.rename + "'"); !s.ok()) return s;
+    if (Status s = change(index, changes.get(), cannot + "rename to '" + *config.rename + "'");
+        !s.ok())
+      return s;
   }
   if (config.mac) {
     const Link changes(rtnl_link_alloc());
     const Addr mac = make_addr(*config.mac);
     rtnl_link_set_addr(changes.get(), mac.get());
-    if (Status s = change(index, changes.get(), cannot + "set MAC " + config.mac->to_string()); !s.ok()) return s;
+    if (Status s = change(index, changes.get(), cannot + "set MAC " + config.mac->to_string());
+        !s.ok())
+      return s;
   }
   if (config.mtu) {
     const Link changes(rtnl_link_alloc());
     rtnl_link_set_mtu(changes.get(), *config.mtu);
-    if (Status s = change(index, changes.get(), cannot + "set MTU " + std::to_string(*config.mtu)); !s.ok()) return s;
+    if (Status s = change(index, changes.get(), cannot + "set MTU " + std::to_string(*config.mtu));
+        !s.ok())
+      return s;
   }
   if (config.up) {
     const Link changes(rtnl_link_alloc());
@@ -202,7 +224,9 @@ Status Rtnetlink::configure_link(int index, const std::string& name, const Inter
     } else {
       rtnl_link_unset_flags(changes.get(), IFF_UP);
     }
-    if (Status s = change(index, changes.get(), cannot + (*config.up ? "set up" : "set down")); !s.ok()) return s;
+    if (Status s = change(index, changes.get(), cannot + (*config.up ? "set up" : "set down"));
+        !s.ok())
+      return s;
   }
   return {};
 }
@@ -296,8 +320,10 @@ Status prepare_host(const Namespace& ns) {
 
 Status prepare_switch(const Namespace& ns) {
   const std::pair<const char*, const char*> settings[] = {
-      {"net.ipv6.conf.all.disable_ipv6", "1"}, {"net.ipv6.conf.default.disable_ipv6", "1"},
-      {"net.ipv4.conf.all.arp_ignore", "8"},   {"net.ipv4.conf.default.arp_ignore", "8"},
+      {"net.ipv6.conf.all.disable_ipv6", "1"},
+      {"net.ipv6.conf.default.disable_ipv6", "1"},
+      {"net.ipv4.conf.all.arp_ignore", "8"},
+      {"net.ipv4.conf.default.arp_ignore", "8"},
       {"net.ipv4.ip_forward", "0"}};
   for (const auto& [name, value] : settings) {
     const Status s = ns.set_sysctl(name, value);

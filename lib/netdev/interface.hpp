@@ -57,7 +57,8 @@ class Rtnetlink {
   ~Rtnetlink();
 
   // One end here, the other in `peer_ns`.
-  Status create_veth(const std::string& name, const Namespace& peer_ns, const std::string& peer_name);
+  Status create_veth(const std::string& name, const Namespace& peer_ns,
+                     const std::string& peer_name);
   Status remove(const std::string& name);
 
   Result<InterfaceState> look(const std::string& name);

@@ -62,8 +62,10 @@ Result<std::shared_ptr<const LinkWatch>> LinkMonitor::watch(const Namespace& ns,
       sockaddr_nl local{};
       local.nl_family = AF_NETLINK;
       local.nl_groups = RTMGRP_LINK;
-      if (group->fd < 0 || bind(group->fd, reinterpret_cast<sockaddr*>(&local), sizeof local) != 0) {
-        return Error{Error::Code::internal, "cannot watch the links of " + ns.name() + ": " + std::strerror(errno)};
+      if (group->fd < 0 ||
+          bind(group->fd, reinterpret_cast<sockaddr*>(&local), sizeof local) != 0) {
+        return Error{Error::Code::internal,
+                     "cannot watch the links of " + ns.name() + ": " + std::strerror(errno)};
       }
       return {};
     });
@@ -123,7 +125,8 @@ void LinkMonitor::read(Group& group) {
     }
     if (n <= 0) return;
     auto left = static_cast<std::size_t>(n);
-    for (auto* m = reinterpret_cast<const nlmsghdr*>(buffer); NLMSG_OK(m, left); m = NLMSG_NEXT(m, left)) {
+    for (auto* m = reinterpret_cast<const nlmsghdr*>(buffer); NLMSG_OK(m, left);
+         m = NLMSG_NEXT(m, left)) {
       handle(group, m);
     }
   }
@@ -141,21 +144,27 @@ Status LinkMonitor::dump(Group& group) {
   request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
   request.header.nlmsg_seq = 1;
   if (send(group.fd, &request, sizeof request, 0) < 0) {
-    return Error{Error::Code::internal, std::string("cannot ask for the links: ") + std::strerror(errno)};
+    return Error{Error::Code::internal,
+                 std::string("cannot ask for the links: ") + std::strerror(errno)};
   }
   std::vector<int> seen;
   alignas(nlmsghdr) char buffer[65536];
   for (;;) {
     pollfd p{group.fd, POLLIN, 0};
-    if (poll(&p, 1, 1000) <= 0) return Error{Error::Code::unavailable, "the kernel did not list its links"};
+    if (poll(&p, 1, 1000) <= 0)
+      return Error{Error::Code::unavailable, "the kernel did not list its links"};
     const ssize_t n = recv(group.fd, buffer, sizeof buffer, 0);
     if (n < 0 && (errno == ENOBUFS || errno == EAGAIN)) continue;
-    if (n <= 0) return Error{Error::Code::internal, std::string("cannot list the links: ") + std::strerror(errno)};
+    if (n <= 0)
+      return Error{Error::Code::internal,
+                   std::string("cannot list the links: ") + std::strerror(errno)};
     auto left = static_cast<std::size_t>(n);
-    for (auto* m = reinterpret_cast<const nlmsghdr*>(buffer); NLMSG_OK(m, left); m = NLMSG_NEXT(m, left)) {
+    for (auto* m = reinterpret_cast<const nlmsghdr*>(buffer); NLMSG_OK(m, left);
+         m = NLMSG_NEXT(m, left)) {
       if (m->nlmsg_seq == 1 && m->nlmsg_type == NLMSG_DONE) {
         for (const auto& w : group.watches) {
-          if (!w->present() || std::find(seen.begin(), seen.end(), w->index()) != seen.end()) continue;
+          if (!w->present() || std::find(seen.begin(), seen.end(), w->index()) != seen.end())
+            continue;
           w->index_.store(0, std::memory_order_release);
           w->up_.store(false, std::memory_order_release);
           w->changes_.fetch_add(1, std::memory_order_relaxed);

@@ -21,9 +21,9 @@ namespace frond::netdev {
 // What is known of one interface, by its name. Written by the monitor's thread, read by any.
 class LinkWatch {
  public:
-  bool up() const { return up_.load(std::memory_order_acquire); }            // set up, with carrier
+  bool up() const { return up_.load(std::memory_order_acquire); }  // set up, with carrier
   bool present() const { return index_.load(std::memory_order_acquire) != 0; }
-  int index() const { return index_.load(std::memory_order_acquire); }       // 0: not there
+  int index() const { return index_.load(std::memory_order_acquire); }  // 0: not there
   std::uint32_t mtu() const { return mtu_.load(std::memory_order_relaxed); }
   std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
 

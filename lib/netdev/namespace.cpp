@@ -22,22 +22,29 @@ namespace {
 
 Error::Code code_of(int error) {
   switch (error) {
-    case ENOENT: return Error::Code::not_found;
-    case EEXIST: return Error::Code::already_exists;
+    case ENOENT:
+      return Error::Code::not_found;
+    case EEXIST:
+      return Error::Code::already_exists;
     case EPERM:
-    case EACCES: return Error::Code::permission_denied;
-    case EINVAL: return Error::Code::invalid_argument;
+    case EACCES:
+      return Error::Code::permission_denied;
+    case EINVAL:
+      return Error::Code::invalid_argument;
     case EMFILE:
     case ENFILE:
     case ENOMEM:
-    case ENOSPC: return Error::Code::resource_exhausted;
-    default: return Error::Code::internal;
+    case ENOSPC:
+      return Error::Code::resource_exhausted;
+    default:
+      return Error::Code::internal;
   }
 }
 
 Error system_error(const std::string& what, int error) {
   std::string text = what + ": " + std::strerror(error);
-  if (error == EPERM || error == EACCES) text += "; run it as root, or in a user namespace of your own";
+  if (error == EPERM || error == EACCES)
+    text += "; run it as root, or in a user namespace of your own";
   return {code_of(error), std::move(text)};
 }
 
@@ -45,7 +52,9 @@ Error system_error(const std::string& what, int error) {
 
 Namespace Namespace::current() {
   const int fd = ::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw StartError(std::string("cannot open this thread's network namespace: ") + std::strerror(errno));
+  if (fd < 0)
+    throw StartError(std::string("cannot open this thread's network namespace: ") +
+                     std::strerror(errno));
   return {fd, "this namespace"};
 }
 
@@ -53,7 +62,8 @@ Result<Namespace> Namespace::open_path(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     if (errno == ENOENT) {
-      return Error{Error::Code::not_found, "there is no network namespace '" + path + "'; `ip netns` lists them"};
+      return Error{Error::Code::not_found,
+                   "there is no network namespace '" + path + "'; `ip netns` lists them"};
     }
     return system_error("network namespace '" + path + "'", errno);
   }
@@ -63,8 +73,10 @@ Result<Namespace> Namespace::open_path(const std::string& path) {
 Result<Namespace> Namespace::open(const std::string& spec) {
   if (spec.empty()) return current();
   if (spec.find('/') != std::string::npos) return open_path(spec);
-  const bool number = std::all_of(spec.begin(), spec.end(), [](unsigned char c) { return std::isdigit(c); });
-  if (number && !std::filesystem::exists("/run/netns/" + spec)) return open_path("/proc/" + spec + "/ns/net");
+  const bool number =
+      std::all_of(spec.begin(), spec.end(), [](unsigned char c) { return std::isdigit(c); });
+  if (number && !std::filesystem::exists("/run/netns/" + spec))
+    return open_path("/proc/" + spec + "/ns/net");
   return open_path("/run/netns/" + spec);
 }
 
@@ -82,7 +94,7 @@ Namespace::~Namespace() {
 }
 
 Namespace::Identity Namespace::identity() const {
-  struct stat s{};
+  struct stat s {};
   fstat(fd_, &s);
   return {s.st_dev, s.st_ino};
 }
@@ -120,7 +132,8 @@ Status Namespace::set_sysctl(const std::string& name, const std::string& value) 
     const ssize_t n = write(fd, value.data(), value.size());
     const int error = errno;
     close(fd);
-    if (n != static_cast<ssize_t>(value.size())) return system_error("sysctl " + name + " = " + value, error);
+    if (n != static_cast<ssize_t>(value.size()))
+      return system_error("sysctl " + name + " = " + value, error);
     return {};
   });
 }
@@ -129,7 +142,8 @@ Result<std::string> Namespace::get_sysctl(const std::string& name) const {
   std::string value;
   const Status status = run([&]() -> Status {
     std::ifstream in(sysctl_path(name));
-    if (!std::getline(in, value)) return Error{Error::Code::not_found, "there is no sysctl " + name};
+    if (!std::getline(in, value))
+      return Error{Error::Code::not_found, "there is no sysctl " + name};
     return {};
   });
   if (!status.ok()) return status.error();
@@ -142,8 +156,9 @@ std::vector<pid_t> Namespace::processes() const {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
     const std::string pid = entry.path().filename();
-    if (!std::all_of(pid.begin(), pid.end(), [](unsigned char c) { return std::isdigit(c); })) continue;
-    struct stat s{};
+    if (!std::all_of(pid.begin(), pid.end(), [](unsigned char c) { return std::isdigit(c); }))
+      continue;
+    struct stat s {};
     if (stat((entry.path() / "ns/net").c_str(), &s) != 0) continue;  // gone, or not ours to see
     if (Identity{s.st_dev, s.st_ino} == me) found.push_back(static_cast<pid_t>(std::stol(pid)));
   }
@@ -170,15 +185,17 @@ Status NamespaceDirectory::prepare() {
 
 Result<Namespace> NamespaceDirectory::create(const std::string& name) {
   if (name.empty() || name.size() > 200 || name[0] == '.' || name.find('/') != std::string::npos) {
-    return Error{Error::Code::invalid_argument, "'" + name + "' is no name for a network namespace"};
+    return Error{Error::Code::invalid_argument,
+                 "'" + name + "' is no name for a network namespace"};
   }
   if (Status s = prepare(); !s.ok()) return s.error();
   const std::string file = path(name);
   const int fd = ::open(file.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
   if (fd < 0) {
     if (errno == EEXIST) {
-      return Error{Error::Code::already_exists,
-                   "network namespace '" + name + "' exists already; `ip netns del " + name + "` removes it"};
+      return Error{Error::Code::already_exists, "network namespace '" + name +
+                                                    "' exists already; `ip netns del " + name +
+                                                    "` removes it"};
     }
     return system_error("cannot make " + file, errno);
   }

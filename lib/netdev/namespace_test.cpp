@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Namespaces, interfaces and link news, on the kernel itself. Needs root; makes and removes its own.
+// Namespaces, interfaces and link news, on the kernel itself. Needs root; makes and removes its
+// own.
 #include "netdev/namespace.hpp"
 
 #include <gtest/gtest.h>
@@ -61,9 +62,9 @@ TEST_F(NamespaceTest, WorkInsideDoesNotMoveTheCaller) {
   const auto before = Namespace::current().identity();
   Namespace::Identity inside{};
   EXPECT_TRUE(ns.run([&]() -> Status {
-    inside = Namespace::current().identity();
-    return {};
-  }).ok());
+                  inside = Namespace::current().identity();
+                  return {};
+                }).ok());
   EXPECT_EQ(inside, ns.identity());
   EXPECT_EQ(Namespace::current().identity(), before);
   EXPECT_THROW((void)ns.run([]() -> Status { throw StartError("from inside"); }).ok(), StartError);
@@ -85,12 +86,16 @@ TEST_F(NamespaceTest, ConfiguresAHostEntirely) {
   ASSERT_TRUE(net.create_veth("left", b, "right").ok());
   const MacAddress mac = *MacAddress::parse("02:00:00:00:00:17");
   const Status s = net.configure(
-      "left", {.rename = "eth0", .mac = mac, .mtu = 4000, .up = true,
-               .addresses = {*IpPrefix::parse("10.9.0.1/31"), *IpPrefix::parse("fd00:9::1/127")},
-               .neighbors = {{*IpAddress::parse("10.9.0.0"), *MacAddress::parse("02:00:00:00:00:16")}},
-               .routes = {{*IpPrefix::parse("0.0.0.0/0"), IpAddress::parse("10.9.0.0")},
-                          {*IpPrefix::parse("::/0"), IpAddress::parse("fd00:9::")},
-                          {*IpPrefix::parse("10.77.0.0/16"), std::nullopt}}});
+      "left",
+      {.rename = "eth0",
+       .mac = mac,
+       .mtu = 4000,
+       .up = true,
+       .addresses = {*IpPrefix::parse("10.9.0.1/31"), *IpPrefix::parse("fd00:9::1/127")},
+       .neighbors = {{*IpAddress::parse("10.9.0.0"), *MacAddress::parse("02:00:00:00:00:16")}},
+       .routes = {{*IpPrefix::parse("0.0.0.0/0"), IpAddress::parse("10.9.0.0")},
+                  {*IpPrefix::parse("::/0"), IpAddress::parse("fd00:9::")},
+                  {*IpPrefix::parse("10.77.0.0/16"), std::nullopt}}});
   ASSERT_TRUE(s.ok()) << s.error().message;
   const auto state = net.look("eth0");
   ASSERT_TRUE(state.ok());
@@ -100,15 +105,28 @@ TEST_F(NamespaceTest, ConfiguresAHostEntirely) {
   EXPECT_TRUE(state->up);
   EXPECT_FALSE(state->carrier) << "the peer is down";
   EXPECT_EQ(net.list()->size(), 2U) << "lo and eth0";
-  ASSERT_TRUE(peer.configure("right", {.up = true, .addresses = {*IpPrefix::parse("10.9.0.0/31"),
-                                                                 *IpPrefix::parse("fd00:9::/127")},
-                                       .neighbors = {}}).ok());
-  ASSERT_TRUE(net.configure("eth0", {.neighbors = {{*IpAddress::parse("10.9.0.0"), peer.look("right")->mac}}}).ok());
-  EXPECT_EQ(std::system(("ip netns exec " + full("a") + " ping -qc1 -W2 10.9.0.0 >/dev/null").c_str()), 0);
-  EXPECT_EQ(std::system(("ip netns exec " + full("a") + " ping -qc1 -W2 fd00:9:: >/dev/null").c_str()), 0)
+  ASSERT_TRUE(peer.configure("right", {.up = true,
+                                       .addresses = {*IpPrefix::parse("10.9.0.0/31"),
+                                                     *IpPrefix::parse("fd00:9::/127")},
+                                       .neighbors = {}})
+                  .ok());
+  ASSERT_TRUE(net.configure("eth0", {.neighbors = {{*IpAddress::parse("10.9.0.0"),
+                                                    peer.look("right")->mac}}})
+                  .ok());
+  EXPECT_EQ(
+      std::system(("ip netns exec " + full("a") + " ping -qc1 -W2 10.9.0.0 >/dev/null").c_str()),
+      0);
+  EXPECT_EQ(
+      std::system(("ip netns exec " + full("a") + " ping -qc1 -W2 fd00:9:: >/dev/null").c_str()), 0)
       << "IPv6 works at once";
-  EXPECT_EQ(std::system(("ip -n " + full("a") + " route get 198.51.100.1 | grep -q 'via 10.9.0.0'").c_str()), 0);
-  EXPECT_EQ(std::system(("ip -n " + full("a") + " -6 route get 2001:db8::1 | grep -q 'via fd00:9::'").c_str()), 0);
+  EXPECT_EQ(
+      std::system(
+          ("ip -n " + full("a") + " route get 198.51.100.1 | grep -q 'via 10.9.0.0'").c_str()),
+      0);
+  EXPECT_EQ(
+      std::system(
+          ("ip -n " + full("a") + " -6 route get 2001:db8::1 | grep -q 'via fd00:9::'").c_str()),
+      0);
   EXPECT_TRUE(net.remove_route("eth0", {*IpPrefix::parse("10.77.0.0/16"), std::nullopt}).ok());
   EXPECT_TRUE(net.remove_address("eth0", *IpPrefix::parse("10.9.0.1/31")).ok());
   EXPECT_TRUE(net.remove("eth0").ok());
@@ -121,7 +139,8 @@ TEST_F(NamespaceTest, ErrorsAreSentences) {
   Rtnetlink net = connect(a);
   const Status s = net.configure("nothing", {.up = true});
   EXPECT_EQ(s.error().message, "there is no interface 'nothing'");
-  EXPECT_EQ(net.create_veth("sixteen-letters-", a, "x").error().code, Error::Code::invalid_argument);
+  EXPECT_EQ(net.create_veth("sixteen-letters-", a, "x").error().code,
+            Error::Code::invalid_argument);
 }
 
 TEST_F(NamespaceTest, LinkNewsArriveByThemselves) {

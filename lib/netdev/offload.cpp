@@ -101,7 +101,8 @@ bool find_transport_v6(std::span<const std::uint8_t> frame, Transport& t) {
 // Offset of the checksum in the transport header, or 0.
 std::uint32_t checksum_offset(const Transport& t) {
   const std::uint32_t length = t.end - t.l4;
-  if (t.protocol == IPPROTO_TCP && length >= sizeof(rte_tcp_hdr)) return offsetof(rte_tcp_hdr, cksum);
+  if (t.protocol == IPPROTO_TCP && length >= sizeof(rte_tcp_hdr))
+    return offsetof(rte_tcp_hdr, cksum);
   if (t.protocol == IPPROTO_UDP && length >= sizeof(rte_udp_hdr)) {
     return offsetof(rte_udp_hdr, dgram_cksum);
   }

@@ -22,11 +22,12 @@ std::uint16_t checksum_sum(std::span<const std::uint8_t> bytes, std::uint64_t st
 struct Transport {
   std::uint32_t l3 = 0;
   std::uint32_t l4 = 0;
-  std::uint32_t end = 0;        // of the datagram; Ethernet padding may follow
-  std::uint32_t final_dst = 0;  // the destination address that the pseudo-header takes (RFC 8200 8.1)
+  std::uint32_t end = 0;  // of the datagram; Ethernet padding may follow
+  std::uint32_t final_dst =
+      0;  // the destination address that the pseudo-header takes (RFC 8200 8.1)
   std::uint8_t protocol = 0;
   bool v6 = false;
-  bool fragment = false;        // a part of a datagram: its transport checksum is not here
+  bool fragment = false;  // a part of a datagram: its transport checksum is not here
 };
 
 // nullopt: no IP, malformed, or the datagram is longer than the frame.
@@ -55,9 +56,9 @@ enum class Cut : std::uint8_t { done, unsupported, malformed, no_buffer };
 
 // Cuts a TCP frame, or a UDP one that stands for many datagrams (UDP_SEGMENT), into frames of at
 // most `size` bytes of payload, as the sender's own kernel would: addresses, ports and options
-// repeated; IPv4 identification and TCP sequence counted on; CWR only on the first (RFC 3168 6.1.2),
-// FIN and PSH only on the last; all checksums complete. Appends them to `out`, or nothing unless
-// `done`.
+// repeated; IPv4 identification and TCP sequence counted on; CWR only on the first (RFC
+// 3168 6.1.2), FIN and PSH only on the last; all checksums complete. Appends them to `out`, or
+// nothing unless `done`.
 Cut segment(std::span<const std::uint8_t> frame, std::uint32_t size, PacketPool& pool,
             std::vector<Packet*>& out);
 

@@ -23,18 +23,21 @@ struct Shape {
   bool v6;
   unsigned tags;
   std::uint8_t protocol;
-  Bytes8 extension;     // IPv4 options, or IPv6 extension headers (the first is of type `first`)
-  std::uint8_t first;   // IPv6: type of the first extension header
+  Bytes8 extension;    // IPv4 options, or IPv6 extension headers (the first is of type `first`)
+  std::uint8_t first;  // IPv6: type of the first extension header
 };
 
 Bytes8 build(const Shape& s, std::size_t payload, unsigned padding = 0) {
   Bytes8 f = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1};
-  for (unsigned i = 0; i < s.tags; ++i) f.insert(f.end(), {0x81, 0, 0x60, static_cast<std::uint8_t>(i + 1)});
-  f.insert(f.end(), {s.v6 ? std::uint8_t{0x86} : std::uint8_t{0x08}, s.v6 ? std::uint8_t{0xdd} : std::uint8_t{0}});
+  for (unsigned i = 0; i < s.tags; ++i)
+    f.insert(f.end(), {0x81, 0, 0x60, static_cast<std::uint8_t>(i + 1)});
+  f.insert(f.end(), {s.v6 ? std::uint8_t{0x86} : std::uint8_t{0x08},
+                     s.v6 ? std::uint8_t{0xdd} : std::uint8_t{0}});
   Bytes8 l4 = {0x12, 0x34, 0x56, 0x78};
   if (s.protocol == IPPROTO_TCP) {
     l4.insert(l4.end(), {0xff, 0xff, 0xff, 0, 0, 0, 0, 9, 0x80, 0x99, 0x10, 0, 0, 0, 0, 0});
-    l4.insert(l4.end(), {1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8});  // flags: CWR ACK PSH FIN; timestamps
+    l4.insert(l4.end(),
+              {1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8});  // flags: CWR ACK PSH FIN; timestamps
   } else {
     const auto n = static_cast<std::uint16_t>(8 + payload);
     l4.insert(l4.end(), {static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n), 0, 0});
@@ -44,14 +47,33 @@ Bytes8 build(const Shape& s, std::size_t payload, unsigned padding = 0) {
   const std::size_t rest = s.extension.size() + l4.size();
   if (s.v6) {
     const auto n = static_cast<std::uint16_t>(rest);
-    f.insert(f.end(), {0x60, 0, 0, 0, static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n),
-                       s.extension.empty() ? s.protocol : s.first, 64});
+    f.insert(f.end(),
+             {0x60, 0, 0, 0, static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n),
+              s.extension.empty() ? s.protocol : s.first, 64});
     for (int i = 0; i < 32; ++i) f.push_back(static_cast<std::uint8_t>(i < 16 ? 0xfd : 0xfc - i));
   } else {
     const auto n = static_cast<std::uint16_t>(20 + rest);
     const auto ihl = static_cast<std::uint8_t>(0x45 + s.extension.size() / 4);
-    f.insert(f.end(), {ihl, 0, static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n), 0xff, 0xfe, 0x40, 0,
-                       64, s.protocol, 0, 0, 10, 0, 0, 1, 10, 200, 3, 4});
+    f.insert(f.end(), {ihl,
+                       0,
+                       static_cast<std::uint8_t>(n >> 8),
+                       static_cast<std::uint8_t>(n),
+                       0xff,
+                       0xfe,
+                       0x40,
+                       0,
+                       64,
+                       s.protocol,
+                       0,
+                       0,
+                       10,
+                       0,
+                       0,
+                       1,
+                       10,
+                       200,
+                       3,
+                       4});
   }
   f.insert(f.end(), s.extension.begin(), s.extension.end());
   f.insert(f.end(), l4.begin(), l4.end());
@@ -69,7 +91,8 @@ bool valid(Bytes8 f, const Transport& t) {
   field(f, t) = 0;
   std::uint16_t right = 0;
   if (!t.v6) {
-    right = rte_ipv4_udptcp_cksum(reinterpret_cast<const rte_ipv4_hdr*>(f.data() + t.l3), f.data() + t.l4);
+    right = rte_ipv4_udptcp_cksum(reinterpret_cast<const rte_ipv4_hdr*>(f.data() + t.l3),
+                                  f.data() + t.l4);
   } else {
     rte_ipv6_hdr ip;  // it doesn't know extension headers
     std::memcpy(&ip, f.data() + t.l3, sizeof ip);
@@ -89,11 +112,19 @@ const Shape kShapes[] = {
     {"v4 tcp, tagged", false, 1, kTcp, {}, 0},
     {"v6 udp, two tags", true, 2, kUdp, {}, 0},
     {"v4 udp, options", false, 0, kUdp, {7, 7, 4, 0, 0, 0, 0, 0}, 0},
-    {"v6 tcp, hop-by-hop and destination options", true, 1, kTcp,
-     {60, 0, 1, 4, 0, 0, 0, 0, kTcp, 0, 1, 4, 0, 0, 0, 0}, 0},
+    {"v6 tcp, hop-by-hop and destination options",
+     true,
+     1,
+     kTcp,
+     {60, 0, 1, 4, 0, 0, 0, 0, kTcp, 0, 1, 4, 0, 0, 0, 0},
+     0},
     {"v6 udp, atomic fragment", true, 0, kUdp, {kUdp, 0, 0, 0, 1, 2, 3, 4}, 44},
-    {"v6 tcp, routing header that is used up", true, 0, kTcp,
-     {kTcp, 2, 4, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 43},
+    {"v6 tcp, routing header that is used up",
+     true,
+     0,
+     kTcp,
+     {kTcp, 2, 4, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+     43},
 };
 
 TEST(Offload, FinishesPartialChecksums) {
@@ -135,7 +166,8 @@ TEST(Offload, NeverTouchesFragments) {
   Bytes8 f = build(kShapes[1], 64);
   auto t = *find_transport(f);
   field(f, t) = pseudo_header_sum(f, t);
-  for (std::uint16_t offset : {std::uint16_t{0x2000}, std::uint16_t{0x0010}, std::uint16_t{0x2010}}) {
+  for (std::uint16_t offset :
+       {std::uint16_t{0x2000}, std::uint16_t{0x0010}, std::uint16_t{0x2010}}) {
     Bytes8 g = f;
     g[t.l3 + 6] = static_cast<std::uint8_t>(offset >> 8);
     g[t.l3 + 7] = static_cast<std::uint8_t>(offset);
@@ -175,7 +207,9 @@ TEST(Offload, AnyPrefixOfAFrameIsSafe) {
       Bytes8 f = whole;
       for (unsigned v = 0; v < 256; v += 5) {
         f[i] = static_cast<std::uint8_t>(v);
-        if (const auto t = find_transport(f)) { EXPECT_LE(t->l4, t->end); }
+        if (const auto t = find_transport(f)) {
+          EXPECT_LE(t->l4, t->end);
+        }
         finish_partial_checksum(f);
       }
     }
@@ -237,7 +271,8 @@ TEST_P(SegmentTest, PiecesAreWhatTheSenderWouldHaveSent) {
           EXPECT_EQ(part->end, f.size()) << "no padding is left";
           EXPECT_EQ(part->l4, t.l4);
           EXPECT_EQ(f.size() - header, last ? payload - at : mss);
-          EXPECT_TRUE(std::equal(f.begin() + header, f.end(), whole.begin() + static_cast<std::ptrdiff_t>(header + at)));
+          EXPECT_TRUE(std::equal(f.begin() + header, f.end(),
+                                 whole.begin() + static_cast<std::ptrdiff_t>(header + at)));
           EXPECT_TRUE(std::equal(f.begin(), f.begin() + t.l3, whole.begin())) << "MACs and tags";
           EXPECT_TRUE(valid(f, *part)) << s.what << " piece " << i;
           if (!s.v6) {
@@ -249,10 +284,11 @@ TEST_P(SegmentTest, PiecesAreWhatTheSenderWouldHaveSent) {
             const std::uint8_t* tcp = f.data() + t.l4;
             std::uint32_t seq;
             std::memcpy(&seq, tcp + 4, 4);
-            EXPECT_EQ(rte_be_to_cpu_32(seq), static_cast<std::uint32_t>(0xffffff00 + at)) << "wraps";
-            std::uint8_t flags = 0x10;                  // ACK
-            if (i == 0) flags |= 0x80;                  // CWR
-            if (last) flags |= 0x09;                    // PSH, FIN
+            EXPECT_EQ(rte_be_to_cpu_32(seq), static_cast<std::uint32_t>(0xffffff00 + at))
+                << "wraps";
+            std::uint8_t flags = 0x10;  // ACK
+            if (i == 0) flags |= 0x80;  // CWR
+            if (last) flags |= 0x09;    // PSH, FIN
             EXPECT_EQ(tcp[13], flags) << s.what << " piece " << i << " of " << out_.size();
             EXPECT_TRUE(std::equal(tcp + 20, tcp + 32, whole.data() + t.l4 + 20)) << "options";
           } else {

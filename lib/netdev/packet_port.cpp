@@ -29,7 +29,8 @@ Status open_socket(const std::string& interface, int index, int& fd) {
   if (fd < 0) {
     const bool denied = errno == EPERM;
     return Error{denied ? Error::Code::permission_denied : Error::Code::internal,
-                 "interface '" + interface + "': cannot open a packet socket: " + std::strerror(errno) +
+                 "interface '" + interface +
+                     "': cannot open a packet socket: " + std::strerror(errno) +
                      (denied ? "; CAP_NET_RAW in that namespace is needed" : "")};
   }
   const int on = 1;
@@ -50,7 +51,8 @@ Status open_socket(const std::string& interface, int index, int& fd) {
       setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof on) != 0 ||
       setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promiscuous, sizeof promiscuous) != 0 ||
       bind(fd, reinterpret_cast<sockaddr*>(&local), sizeof local) != 0) {
-    return Error{Error::Code::internal, "interface '" + interface + "': cannot open it: " + std::strerror(errno)};
+    return Error{Error::Code::internal,
+                 "interface '" + interface + "': cannot open it: " + std::strerror(errno)};
   }
   return {};
 }
@@ -66,7 +68,8 @@ PacketPort::PacketPort(const std::string& interface, const Namespace& ns, Packet
   index_ = watch_->index();
   Status status;
   if (index_ == 0) {
-    status = Error{Error::Code::not_found, "there is no interface '" + interface + "' in " + ns.name()};
+    status =
+        Error{Error::Code::not_found, "there is no interface '" + interface + "' in " + ns.name()};
   } else {
     status = ns.run([&] { return open_socket(interface, index_, fd_); });
   }
@@ -124,12 +127,19 @@ unsigned PacketPort::receive(Time now, Batch& batch) {
       const bool typed = (aux.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
       tag = {typed ? aux.tp_vlan_tpid : static_cast<std::uint16_t>(ETH_P_8021Q), aux.tp_vlan_tci};
     }
-    switch (intake_.accept(static_cast<std::uint32_t>(n - static_cast<ssize_t>(sizeof header)), header,
-                           tagged ? &tag : nullptr)) {
-      case VnetIntake::Outcome::taken: break;
-      case VnetIntake::Outcome::truncated: ++drops_[truncated]; break;
-      case VnetIntake::Outcome::malformed: ++drops_[malformed]; break;
-      case VnetIntake::Outcome::no_buffer: ++drops_[no_buffer]; break;
+    switch (intake_.accept(static_cast<std::uint32_t>(n - static_cast<ssize_t>(sizeof header)),
+                           header, tagged ? &tag : nullptr)) {
+      case VnetIntake::Outcome::taken:
+        break;
+      case VnetIntake::Outcome::truncated:
+        ++drops_[truncated];
+        break;
+      case VnetIntake::Outcome::malformed:
+        ++drops_[malformed];
+        break;
+      case VnetIntake::Outcome::no_buffer:
+        ++drops_[no_buffer];
+        break;
     }
     intake_.drain(now, batch);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PacketPort: an existing interface of the kernel (a veth's end), through a packet socket that
 // carries virtio_net_hdr. Unlike DPDK's af_packet driver it is told the sender's segment size, the
-// true type of a stripped VLAN tag and what was truncated; it needs no ethdev and 64 KiB, not 67 MB.
+// true type of a stripped VLAN tag and what was truncated; it needs no ethdev and 64 KiB, not 67
+// MB.
 #pragma once
 
 #include <array>
@@ -21,7 +22,16 @@ namespace frond::netdev {
 
 class PacketPort final : public Port {
  public:
-  enum Drop : unsigned { truncated, malformed, no_buffer, elided, gone, too_long, refused, kDropCount };
+  enum Drop : unsigned {
+    truncated,
+    malformed,
+    no_buffer,
+    elided,
+    gone,
+    too_long,
+    refused,
+    kDropCount
+  };
 
   // Opens `interface` in `ns`, which must be there. Its own kernel stack should be kept quiet:
   // prepare_switch(). Throws StartError.

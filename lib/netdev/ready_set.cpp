@@ -13,7 +13,8 @@
 namespace frond::netdev {
 
 ReadySet::ReadySet() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-  if (epoll_ < 0) throw StartError(std::string("cannot make an epoll set: ") + std::strerror(errno));
+  if (epoll_ < 0)
+    throw StartError(std::string("cannot make an epoll set: ") + std::strerror(errno));
 }
 
 ReadySet::~ReadySet() { close(epoll_); }

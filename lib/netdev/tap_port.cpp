@@ -29,9 +29,10 @@ Status open_tap(const TapPort::Config& config, const Namespace& ns, int& fd) {
   const std::string name = "interface '" + config.interface + "' in " + ns.name();
   fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) {
-    return Error{Error::Code::unavailable,
-                 name + ": cannot open /dev/net/tun: " + std::strerror(errno) +
-                     "; `modprobe tun`, and in a container give it the device (--device /dev/net/tun)"};
+    return Error{
+        Error::Code::unavailable,
+        name + ": cannot open /dev/net/tun: " + std::strerror(errno) +
+            "; `modprobe tun`, and in a container give it the device (--device /dev/net/tun)"};
   }
   ifreq request{};
   std::memcpy(request.ifr_name, config.interface.data(), config.interface.size());
@@ -48,9 +49,11 @@ Status open_tap(const TapPort::Config& config, const Namespace& ns, int& fd) {
   }
   int header = sizeof(VnetHeader);
   // With offloads the host's TCP hands over up to 64 KiB a frame and no checksums.
-  const unsigned long offloads = config.offloads ? TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN : 0;
+  const unsigned long offloads =
+      config.offloads ? TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN : 0;
   if (ioctl(fd, TUNSETVNETHDRSZ, &header) != 0 || ioctl(fd, TUNSETOFFLOAD, offloads) != 0) {
-    return Error{Error::Code::unimplemented, name + ": the kernel's tap has no offloads: " + std::strerror(errno)};
+    return Error{Error::Code::unimplemented,
+                 name + ": the kernel's tap has no offloads: " + std::strerror(errno)};
   }
   return {};
 }
@@ -89,15 +92,20 @@ std::span<const DropInfo> TapPort::drop_info() const { return kDrops; }
 Status TapPort::set_carrier(bool carrier) {
   int on = carrier ? 1 : 0;
   if (ioctl(fd_, TUNSETCARRIER, &on) == 0) return {};
-  return Error{Error::Code::unavailable, std::string("cannot set the host's carrier: ") + std::strerror(errno)};
+  return Error{Error::Code::unavailable,
+               std::string("cannot set the host's carrier: ") + std::strerror(errno)};
 }
 
 void TapPort::count(VnetIntake::Outcome outcome) {
   switch (outcome) {
-    case VnetIntake::Outcome::taken: return;
-    case VnetIntake::Outcome::truncated: return ++drops_[truncated];
-    case VnetIntake::Outcome::malformed: return ++drops_[malformed];
-    case VnetIntake::Outcome::no_buffer: return ++drops_[no_buffer];
+    case VnetIntake::Outcome::taken:
+      return;
+    case VnetIntake::Outcome::truncated:
+      return ++drops_[truncated];
+    case VnetIntake::Outcome::malformed:
+      return ++drops_[malformed];
+    case VnetIntake::Outcome::no_buffer:
+      return ++drops_[no_buffer];
   }
 }
 
@@ -118,7 +126,8 @@ unsigned TapPort::receive(Time now, Batch& batch) {
       readable_ = false;
       break;
     }
-    count(intake_.accept(static_cast<std::uint32_t>(n - static_cast<ssize_t>(sizeof header)), header));
+    count(intake_.accept(static_cast<std::uint32_t>(n - static_cast<ssize_t>(sizeof header)),
+                         header));
     intake_.drain(now, batch);
   }
   intake_.give_up();

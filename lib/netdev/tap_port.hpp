@@ -26,7 +26,7 @@ class TapPort final : public Port {
     std::string interface = "eth0";  // its name in the host's namespace
     std::optional<MacAddress> mac;   // the host's; unset: the kernel's choice
     std::uint32_t mtu = 1500;
-    bool offloads = true;            // the host leaves checksums and TCP segmentation to us
+    bool offloads = true;  // the host leaves checksums and TCP segmentation to us
   };
   enum Drop : unsigned { truncated, malformed, no_buffer, elided, gone, refused, kDropCount };
 

@@ -35,7 +35,9 @@ class Joined : public NamespaceFixture {
   void TearDown() override {
     ports_[0].reset();
     ports_[1].reset();
-    if (pool_ != nullptr) { EXPECT_EQ(pool_->in_use(), 0U) << "packets are lost"; }
+    if (pool_ != nullptr) {
+      EXPECT_EQ(pool_->in_use(), 0U) << "packets are lost";
+    }
     NamespaceFixture::TearDown();
   }
 
@@ -47,8 +49,9 @@ class Joined : public NamespaceFixture {
     Rtnetlink net = connect(hosts_[static_cast<std::size_t>(i)]);
     const char* v4[] = {"10.9.0.0/31", "10.9.0.1/31"};
     const char* v6[] = {"fd00:9::/127", "fd00:9::1/127"};
-    const Status s = net.configure("eth0", {.mtu = mtu, .up = true,
-                                            .addresses = {*IpPrefix::parse(v4[i]), *IpPrefix::parse(v6[i])}});
+    const Status s = net.configure(
+        "eth0",
+        {.mtu = mtu, .up = true, .addresses = {*IpPrefix::parse(v4[i]), *IpPrefix::parse(v6[i])}});
     ASSERT_TRUE(s.ok()) << s.error().message;
   }
   void make_taps(TapPort::Config config, ReadySet* ready = nullptr) {
@@ -103,10 +106,12 @@ class Joined : public NamespaceFixture {
   }
   int open_socket(int host, int family, int type) {
     int fd = -1;
-    EXPECT_TRUE(hosts_[static_cast<std::size_t>(host)].run([&]() -> Status {
-      fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-      return {};
-    }).ok());
+    EXPECT_TRUE(hosts_[static_cast<std::size_t>(host)]
+                    .run([&]() -> Status {
+                      fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+                      return {};
+                    })
+                    .ok());
     return fd;
   }
   static socklen_t endpoint(int host, int family, sockaddr_storage& out) {
@@ -128,7 +133,8 @@ class Joined : public NamespaceFixture {
   // `bytes` of a pattern over TCP from one host to the other, compared there.
   void transfer(int from, int family, std::size_t bytes) {
     const int to = 1 - from;
-    const int server = open_socket(to, family, SOCK_STREAM), client = open_socket(from, family, SOCK_STREAM);
+    const int server = open_socket(to, family, SOCK_STREAM),
+              client = open_socket(from, family, SOCK_STREAM);
     sockaddr_storage address;
     const socklen_t length = endpoint(to, family, address);
     const int on = 1;
@@ -137,15 +143,18 @@ class Joined : public NamespaceFixture {
     ASSERT_EQ(listen(server, 1), 0);
     ::connect(client, reinterpret_cast<sockaddr*>(&address), length);
     int peer = -1;
-    ASSERT_TRUE(until([&] { return (peer = accept4(server, nullptr, nullptr, SOCK_NONBLOCK)) >= 0; }));
+    ASSERT_TRUE(
+        until([&] { return (peer = accept4(server, nullptr, nullptr, SOCK_NONBLOCK)) >= 0; }));
     std::vector<std::uint8_t> sent(bytes), got;
     std::iota(sent.begin(), sent.end(), static_cast<std::uint8_t>(from));
     for (std::size_t i = 0; i < bytes; ++i) sent[i] = static_cast<std::uint8_t>(sent[i] ^ (i >> 8));
     std::size_t at = 0;
     std::vector<std::uint8_t> buffer(65536);
     const bool complete = until([&] {
-      for (ssize_t n; at < bytes && (n = write(client, sent.data() + at, bytes - at)) > 0;) at += static_cast<std::size_t>(n);
-      for (ssize_t n; (n = read(peer, buffer.data(), buffer.size())) > 0;) got.insert(got.end(), buffer.begin(), buffer.begin() + n);
+      for (ssize_t n; at < bytes && (n = write(client, sent.data() + at, bytes - at)) > 0;)
+        at += static_cast<std::size_t>(n);
+      for (ssize_t n; (n = read(peer, buffer.data(), buffer.size())) > 0;)
+        got.insert(got.end(), buffer.begin(), buffer.begin() + n);
       return got.size() == bytes;
     });
     close(client);
@@ -157,7 +166,8 @@ class Joined : public NamespaceFixture {
   }
   void datagrams(int from, int family) {
     const int to = 1 - from;
-    const int server = open_socket(to, family, SOCK_DGRAM), client = open_socket(from, family, SOCK_DGRAM);
+    const int server = open_socket(to, family, SOCK_DGRAM),
+              client = open_socket(from, family, SOCK_DGRAM);
     sockaddr_storage address;
     const socklen_t length = endpoint(to, family, address);
     ASSERT_EQ(bind(server, reinterpret_cast<sockaddr*>(&address), length), 0);
@@ -166,7 +176,8 @@ class Joined : public NamespaceFixture {
       std::vector<std::uint8_t> payload(size, 0x5a), buffer(9000);
       ASSERT_EQ(send(client, payload.data(), size, 0), static_cast<ssize_t>(size));
       ssize_t n = -1;
-      EXPECT_TRUE(until([&] { return (n = recv(server, buffer.data(), buffer.size(), 0)) >= 0; })) << size;
+      EXPECT_TRUE(until([&] { return (n = recv(server, buffer.data(), buffer.size(), 0)) >= 0; }))
+          << size;
       EXPECT_EQ(n, static_cast<ssize_t>(size));
     }
     close(server);
@@ -185,20 +196,24 @@ class Joined : public NamespaceFixture {
   std::uint64_t refused_by_hosts() {
     std::uint64_t sum = 0;
     for (const Namespace& ns : hosts_) {
-      EXPECT_TRUE(ns.run([&]() -> Status {
-        std::ifstream v4("/proc/thread-self/net/snmp"), v6("/proc/thread-self/net/snmp6");
-        for (std::string names, values; std::getline(v4, names) && std::getline(v4, values);) {
-          std::istringstream name(names), value(values);
-          for (std::string n, v; name >> n && value >> v;) {
-            if (n == "InCsumErrors" || n == "InErrs" || n == "InHdrErrors") sum += std::stoull(v);
-          }
-        }
-        std::uint64_t v = 0;
-        for (std::string n; v6 >> n >> v;) {
-          if (n == "Udp6InCsumErrors" || n == "Ip6InHdrErrors" || n == "Ip6InTruncatedPkts") sum += v;
-        }
-        return {};
-      }).ok());
+      EXPECT_TRUE(
+          ns.run([&]() -> Status {
+              std::ifstream v4("/proc/thread-self/net/snmp"), v6("/proc/thread-self/net/snmp6");
+              for (std::string names, values;
+                   std::getline(v4, names) && std::getline(v4, values);) {
+                std::istringstream name(names), value(values);
+                for (std::string n, v; name >> n && value >> v;) {
+                  if (n == "InCsumErrors" || n == "InErrs" || n == "InHdrErrors")
+                    sum += std::stoull(v);
+                }
+              }
+              std::uint64_t v = 0;
+              for (std::string n; v6 >> n >> v;) {
+                if (n == "Udp6InCsumErrors" || n == "Ip6InHdrErrors" || n == "Ip6InTruncatedPkts")
+                  sum += v;
+              }
+              return {};
+            }).ok());
     }
     return sum;
   }
@@ -225,7 +240,9 @@ TEST_F(Joined, TapWithOffloadsLooksLikeAWire) {
   look_ = [&](const Packet& p) {
     const auto t = find_transport(p.head());
     if (!t || t->fragment || (t->protocol != IPPROTO_TCP && t->protocol != IPPROTO_UDP)) return;
-    EXPECT_EQ(checksum_sum(p.head().subspan(t->l4, t->end - t->l4), pseudo_header_sum(p.head(), *t)), 0xffff);
+    EXPECT_EQ(
+        checksum_sum(p.head().subspan(t->l4, t->end - t->l4), pseudo_header_sum(p.head(), *t)),
+        0xffff);
     ++checked;
   };
   everything();
@@ -262,7 +279,8 @@ TEST_F(Joined, VethThroughPacketSockets) {
 TEST_F(Joined, UdpSegmentsKeepTheirSize) {
   make_veths(1500);
   for (int family : {AF_INET, AF_INET6}) {
-    const int server = open_socket(1, family, SOCK_DGRAM), client = open_socket(0, family, SOCK_DGRAM);
+    const int server = open_socket(1, family, SOCK_DGRAM),
+              client = open_socket(0, family, SOCK_DGRAM);
     sockaddr_storage address;
     const socklen_t length = endpoint(1, family, address);
     ASSERT_EQ(bind(server, reinterpret_cast<sockaddr*>(&address), length), 0);
@@ -270,7 +288,8 @@ TEST_F(Joined, UdpSegmentsKeepTheirSize) {
     const int size = 700;
     ASSERT_EQ(setsockopt(client, IPPROTO_UDP, 103 /* UDP_SEGMENT */, &size, sizeof size), 0);
     const std::vector<std::uint8_t> payload(10 * 700 + 50, 1);
-    ASSERT_EQ(send(client, payload.data(), payload.size(), 0), static_cast<ssize_t>(payload.size()));
+    ASSERT_EQ(send(client, payload.data(), payload.size(), 0),
+              static_cast<ssize_t>(payload.size()));
     std::vector<ssize_t> sizes;
     std::vector<std::uint8_t> buffer(9000);
     EXPECT_TRUE(until([&] {

@@ -9,8 +9,7 @@
 namespace frond::netdev {
 
 VnetIntake::VnetIntake(PacketPool& pool)
-    : pool_(pool),
-      spill_(std::make_unique<std::uint8_t[]>(kTagBytes + kMostBytes)) {
+    : pool_(pool), spill_(std::make_unique<std::uint8_t[]>(kTagBytes + kMostBytes)) {
   pending_.reserve(64);
 }
 
@@ -37,7 +36,8 @@ bool VnetIntake::prepare(iovec (&pieces)[2]) {
   } else if (packet_ = pool_.allocate(); packet_ == nullptr) {
     return false;
   }
-  const std::uint32_t room = std::min<std::uint32_t>(rte_pktmbuf_tailroom(packet_->mbuf()), kMostBytes);
+  const std::uint32_t room =
+      std::min<std::uint32_t>(rte_pktmbuf_tailroom(packet_->mbuf()), kMostBytes);
   pieces[0] = {packet_->data(), room};
   pieces[1] = {spill_.get() + kTagBytes + room, kMostBytes - room};
   return true;
@@ -48,8 +48,7 @@ void VnetIntake::give_up() {
   packet_ = nullptr;
 }
 
-VnetIntake::Outcome VnetIntake::accept(std::uint32_t n, const VnetHeader& header,
-                                       const Tag* tag) {
+VnetIntake::Outcome VnetIntake::accept(std::uint32_t n, const VnetHeader& header, const Tag* tag) {
   constexpr std::uint32_t kEthernet = 14, kMacs = 12;
   if (n < kEthernet || n >= kMostBytes) return Outcome::truncated;
   rte_mbuf* m = packet_->mbuf();
@@ -81,9 +80,12 @@ VnetIntake::Outcome VnetIntake::accept(std::uint32_t n, const VnetHeader& header
   if (gso != VnetHeader::kGsoNone) {
     // The checksums of the pieces are made anew, so csum_start doesn't matter.
     switch (segment(frame, header.gso_size, pool_, pending_)) {
-      case Cut::done: return Outcome::taken;
-      case Cut::no_buffer: return Outcome::no_buffer;
-      default: return Outcome::malformed;
+      case Cut::done:
+        return Outcome::taken;
+      case Cut::no_buffer:
+        return Outcome::no_buffer;
+      default:
+        return Outcome::malformed;
     }
   }
   if ((header.flags & VnetHeader::kNeedsChecksum) != 0 &&

@@ -50,7 +50,8 @@ class VnetIntake {
 
   PacketPool& pool_;
   Packet* packet_ = nullptr;  // being read into
-  std::unique_ptr<std::uint8_t[]> spill_;  // what does not fit into a segment, behind room for one and a tag
+  std::unique_ptr<std::uint8_t[]>
+      spill_;  // what does not fit into a segment, behind room for one and a tag
   std::vector<Packet*> pending_;
   std::size_t next_ = 0;  // in pending_
 };

@@ -46,21 +46,29 @@ Spec parse(const std::string& text) {
     const std::string word = rest.substr(0, rest.find(','));
     rest = rest.size() > word.size() ? rest.substr(word.size() + 1) : "";
     const auto value = [&word] { return word.substr(word.find('=') + 1); };
-    if (first && word.find('=') == std::string::npos) spec.ethdev.target = word;
-    else if (word.starts_with("mtu=")) spec.ethdev.mtu = static_cast<std::uint32_t>(std::stoul(value()));
-    else if (word.starts_with("queue=")) spec.ethdev.queue = static_cast<unsigned>(std::stoul(value()));
-    else if (word.starts_with("netns=")) spec.ethdev.netns = value();
-    else if (word == "server") spec.ethdev.server = true;
-    else if (word == "wait") spec.ethdev.wait = true;
-    else if (word == "no-offloads") spec.offloads = false;
-    else throw StartError("what is '" + word + "'?");
+    if (first && word.find('=') == std::string::npos)
+      spec.ethdev.target = word;
+    else if (word.starts_with("mtu="))
+      spec.ethdev.mtu = static_cast<std::uint32_t>(std::stoul(value()));
+    else if (word.starts_with("queue="))
+      spec.ethdev.queue = static_cast<unsigned>(std::stoul(value()));
+    else if (word.starts_with("netns="))
+      spec.ethdev.netns = value();
+    else if (word == "server")
+      spec.ethdev.server = true;
+    else if (word == "wait")
+      spec.ethdev.wait = true;
+    else if (word == "no-offloads")
+      spec.offloads = false;
+    else
+      throw StartError("what is '" + word + "'?");
     first = false;
   }
   return spec;
 }
 
-std::unique_ptr<Port> make_port(const Spec& spec, dpdk::Eal& eal, PacketPool& pool, netdev::LinkMonitor& monitor,
-                                netdev::ReadySet& ready) {
+std::unique_ptr<Port> make_port(const Spec& spec, dpdk::Eal& eal, PacketPool& pool,
+                                netdev::LinkMonitor& monitor, netdev::ReadySet& ready) {
   if (spec.kind == "netdev" || spec.kind == "packet") {
     Result<netdev::Namespace> ns = netdev::Namespace::open(spec.ethdev.netns);
     if (!ns.ok()) throw StartError(ns.error().message);
@@ -75,7 +83,8 @@ std::unique_ptr<Port> make_port(const Spec& spec, dpdk::Eal& eal, PacketPool& po
   dpdk::EthdevConfig config = spec.ethdev;
   for (int d = 0; d <= static_cast<int>(dpdk::Driver::pci); ++d) {
     config.driver = static_cast<dpdk::Driver>(d);
-    if (to_string(config.driver) == spec.kind) return std::make_unique<dpdk::EthdevPort>(config, eal, pool, monitor);
+    if (to_string(config.driver) == spec.kind)
+      return std::make_unique<dpdk::EthdevPort>(config, eal, pool, monitor);
   }
   throw StartError("there is no kind of port '" + spec.kind + "'");
 }
@@ -91,8 +100,8 @@ void report(const Side (&sides)[2], const PacketPool& pool) {
   std::printf("{\"in_use\": %u, \"ports\": [", pool.in_use());
   for (int i = 0; i < 2; ++i) {
     const Side& s = sides[i];
-    std::printf("%s{\"up\": %s, \"in\": %lu, \"longest\": %u, \"refused\": %lu, \"drops\": {", i == 0 ? "" : ", ",
-                s.port->up() ? "true" : "false", s.in, s.longest, s.refused);
+    std::printf("%s{\"up\": %s, \"in\": %lu, \"longest\": %u, \"refused\": %lu, \"drops\": {",
+                i == 0 ? "" : ", ", s.port->up() ? "true" : "false", s.in, s.longest, s.refused);
     const auto names = s.port->drop_info();
     for (unsigned d = 0; d < names.size(); ++d) {
       std::printf("%s\"%s\": %lu", d == 0 ? "" : ", ", names[d].name.data(), s.port->drops(d));
@@ -115,14 +124,16 @@ bool asked(const Side (&sides)[2], const PacketPool& pool) {
 
 void run(const std::vector<std::string>& args) {
   const bool hugepages = args[0] == "--hugepages";
-  dpdk::Eal eal({.memory = hugepages ? dpdk::Eal::Config::Memory::hugepages : dpdk::Eal::Config::Memory::ordinary,
+  dpdk::Eal eal({.memory = hugepages ? dpdk::Eal::Config::Memory::hugepages
+                                     : dpdk::Eal::Config::Memory::ordinary,
                  .memory_mib = hugepages ? 64U : 1024U});
   PacketPool pool("packets", {.packets = 16383, .cache = 0});
   netdev::LinkMonitor monitor;
   netdev::ReadySet ready;
   const Clock clock;
   Side sides[2];
-  for (int i = 0; i < 2; ++i) sides[i].port = make_port(parse(args[args.size() - 2 + i]), eal, pool, monitor, ready);
+  for (int i = 0; i < 2; ++i)
+    sides[i].port = make_port(parse(args[args.size() - 2 + i]), eal, pool, monitor, ready);
   report(sides, pool);
   unsigned quiet = 0;
   for (unsigned round = 0; round % 256 != 0 || asked(sides, pool); ++round) {
