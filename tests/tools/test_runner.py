@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The test runner itself: it counts what it should, and misses nothing that is left behind."""
 import os
+import signal
 import subprocess
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUNNER = os.path.join(ROOT, "tools", "test")
@@ -81,3 +83,13 @@ def test_names_that_mean_nothing_fail():
                           capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stdout.rstrip().split("\n")[-1] == "0 passed, 1 failed"
+
+
+def test_who_will_not_end_is_ended(tmp_path):
+    report = tmp_path / "left"
+    child = subprocess.Popen([sys.executable, os.path.join(RUNNER, "reaper.py"), report, "sh", "-c",
+                              "trap '' TERM; sleep 96; sleep 95"])
+    time.sleep(0.5)
+    child.terminate()
+    assert child.wait(timeout=30) == 128 + signal.SIGKILL
+    assert "sleep 9" in report.read_text()

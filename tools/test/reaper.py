@@ -9,7 +9,8 @@ import signal
 import sys
 import time
 
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PATIENCE = 8  # seconds that a command has to clean up once it is told to end
 
 
 def descendants():
@@ -56,11 +57,18 @@ def bury():
 
 def main():
     report, command = sys.argv[1], sys.argv[2:]
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     child = os.posix_spawnp(command[0], command, os.environ, setsigdef=[signal.SIGINT])
     # Who stops us means the command; it cleans up first.
+    def stop(number, _):
+        os.kill(child, number)
+        signal.alarm(PATIENCE)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda n, _: os.kill(child, n))
+        signal.signal(number, stop)
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
     status = reap(child)
     patience = time.monotonic() + 2
     while descendants() and time.monotonic() < patience:

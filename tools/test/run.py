@@ -38,7 +38,20 @@ def main():
         return 0
     names, kind, selection = choose(words)
     run = Run(selection, kind, int(os.environ.get("FROND_FUZZ_SECONDS", "10")))
-    cases, seconds, built = [], {}, {}
+    cases, seconds = [], {}
+    try:
+        run_suites(run, names, kind, cases, seconds)
+    except KeyboardInterrupt:
+        cases.append(Case("run", "interrupted", "failed", 0, "by the keyboard; what follows was not run"))
+    if all(c.suite == "build" and c.outcome == "passed" for c in cases):
+        cases.append(Case("run", " ".join(words), "failed", 0, "no test goes by that name: ./dev test list"))
+    report(cases, seconds)
+    return 1 if any(c.outcome == "failed" for c in cases) else 0
+
+
+def run_suites(run, names, kind, cases, seconds):
+    """Adds to cases and seconds. What a suite needs and does not build is a failure, and the others still run."""
+    built = {}
     for name in names:
         suite, needs = SUITES[name]
         for one in (n or kind for n in needs):
@@ -62,10 +75,6 @@ def main():
             cases.append(Case("leftovers", name, "failed" if left else "passed", 0, "\n".join(left)))
             if left:
                 show(f"{name} left {len(left)} things behind: {left[0]}", False)
-    if all(c.suite == "build" and c.outcome == "passed" for c in cases):
-        cases.append(Case("run", " ".join(words), "failed", 0, "no test goes by that name: ./dev test list"))
-    report(cases, seconds)
-    return 1 if any(c.outcome == "failed" for c in cases) else 0
 
 
 if __name__ == "__main__":

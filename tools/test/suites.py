@@ -47,7 +47,7 @@ class Run:
         except subprocess.TimeoutExpired:
             child.terminate()
             try:
-                out, _ = child.communicate(timeout=10)
+                out, _ = child.communicate(timeout=15)
             except subprocess.TimeoutExpired:
                 child.kill()
                 out, _ = child.communicate()
@@ -175,7 +175,8 @@ def python_tests(run, suite, folder):
     for line in child.stdout:
         out.append(line)
         if "::" in line and any(w in line for w in ("PASSED", "FAILED", "ERROR", "SKIPPED")) and "%]" in line:
-            show(f"{suite:<10}{line.split('::', 1)[1].split('[ ')[0].rstrip()}", "FAILED" not in line)
+            show(f"{suite:<10}{line.split('::', 1)[1].rsplit('[', 1)[0].rstrip()}",
+                 "PASSED" in line or "SKIPPED" in line)
     child.wait()
     run.note_left(suite, left)
     cases = list(from_xml(suite, report)) if os.path.exists(report) else []
