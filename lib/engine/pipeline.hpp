@@ -94,46 +94,76 @@ template <class... Stages> class Pipeline {
   }
 
  private:
+  // Stages up to the next that applies something are one loop over the batch: a packet goes through
+  // them while its lines are at hand.
+  template <unsigned I> static constexpr unsigned run_end() {
+    constexpr std::array<bool, kStages> applies = {HasApply<Stages>...};
+    unsigned end = I;
+    while (end < kStages && !applies[end]) ++end;
+    return end < kStages ? end + 1 : end;
+  }
+
   template <unsigned I, class Slow> void process_from(Context& ctx, Batch& batch, Slow& slow) {
     if constexpr (I < kStages) {
       if (batch.empty()) return;
-      run<I>(ctx, batch, slow);
-      process_from<I + 1>(ctx, batch, slow);
-    }
-  }
-
-  template <unsigned I, class Slow> void run(Context& ctx, Batch& batch, Slow& slow) {
-    auto& stage = std::get<I>(stages_);
-    using Stage = std::remove_reference_t<decltype(stage)>;
-    if constexpr (HasEnabled<Stage>) {
-      if (!stage.enabled()) return;
-    }
-    NoWhy why;
-    std::uint64_t gone = 0;
-    const unsigned n = batch.size();
-    for (unsigned i = 0; i < n; ++i) {
-      const Verdict v = stage.decide(*batch[i], why);
-      if (!v.is_next()) [[unlikely]] {
-        batch[i]->meta().verdict = v.code();
-        gone |= std::uint64_t{1} << i;
+      constexpr unsigned kEnd = run_end<I>();
+      const std::array<bool, kStages> on = std::apply(
+          [](const auto&... stage) { return std::array<bool, kStages>{is_on(stage)...}; }, stages_);
+      std::uint64_t gone = 0;
+      const unsigned n = batch.size();
+      for (unsigned i = 0; i < n; ++i) {
+        if (!goes_on<I, kEnd>(*batch[i], on)) [[unlikely]]
+          gone |= std::uint64_t{1} << i;
       }
+      if (gone != 0) [[unlikely]]
+        scatter(ctx, batch, gone, slow);
+      auto& last = std::get<kEnd - 1>(stages_);
+      if constexpr (HasApply<std::remove_reference_t<decltype(last)>>) {
+        if (on[kEnd - 1]) last.apply(ctx, batch);
+      }
+      process_from<kEnd>(ctx, batch, slow);
     }
-    if (gone != 0) [[unlikely]]
-      scatter<I>(ctx, batch, gone, slow);
-    if constexpr (HasApply<Stage>) stage.apply(ctx, batch);
   }
 
-  template <unsigned I, class Slow>
+  template <class Stage> static bool is_on(const Stage& stage) {
+    if constexpr (HasEnabled<Stage>) {
+      return stage.enabled();
+    } else {
+      return true;
+    }
+  }
+
+  template <unsigned I, unsigned kEnd>
+  [[gnu::always_inline]] bool goes_on(Packet& packet, const std::array<bool, kStages>& on) {
+    if constexpr (I < kEnd) {
+      const auto& stage = std::get<I>(stages_);
+      bool active = true;
+      if constexpr (HasEnabled<std::remove_cvref_t<decltype(stage)>>) active = on[I];
+      if (active) {
+        NoWhy why;
+        const Verdict v = stage.decide(packet, why);
+        if (!v.is_next()) [[unlikely]] {
+          packet.meta().verdict = v.code();
+          packet.meta().stage = I;
+          return false;
+        }
+      }
+      return goes_on<I + 1, kEnd>(packet, on);
+    } else {
+      return true;
+    }
+  }
+
+  template <class Slow>
   [[gnu::noinline]] void scatter(Context& ctx, Batch& batch, std::uint64_t gone, Slow& slow) {
     for (unsigned i = 0; i < batch.size(); ++i) {
       if ((gone >> i & 1) == 0) continue;
       Packet* packet = batch[i];
-      packet->meta().stage = I;
       const Verdict v = Verdict::from_code(packet->meta().verdict);
       if (v.is_punt()) {
         slow.punt(ctx, packet, v.punt_code());
       } else {
-        slow.drop(ctx, packet, drop_base(I) + v.drop_index());
+        slow.drop(ctx, packet, drop_base(packet->meta().stage) + v.drop_index());
       }
     }
     batch.keep(~gone);
