@@ -126,7 +126,7 @@ class Builder {
         const auto [it, fresh] = ids.emplace(key, name);
         const bool taken = std::any_of(
             t_.nodes.begin(), t_.nodes.begin() + static_cast<std::ptrdiff_t>(generated_nodes_),
-            [&](const auto& n) { return n.role == *node.type && n.id == *node.id; });
+            [&node = node](const auto& n) { return n.role == *node.type && n.id == *node.id; });
         if (!fresh || taken) {
           complain({"nodes", name, "id"}, "node-id",
                    "id " + std::to_string(*node.id) + " is taken by another " +

@@ -154,8 +154,8 @@ std::vector<AttributeChange> all_attributes(const Attributes& attributes, bool a
 std::vector<AttributeChange> compare(const Attributes& before, const Attributes& after) {
   std::vector<AttributeChange> list;
   for (const auto& [name, value] : after) {
-    const auto old =
-        std::find_if(before.begin(), before.end(), [&](const auto& x) { return x.first == name; });
+    const auto old = std::find_if(before.begin(), before.end(),
+                                  [&name = name](const auto& x) { return x.first == name; });
     const std::string was = old == before.end() ? "" : old->second;
     if (was != value) list.push_back({name, was, value});
   }
@@ -177,9 +177,9 @@ std::vector<Change> diff(const FabricConfig* before, const FabricConfig* after) 
     }
     auto list = compare(attributes, it->second);
     if (list.empty()) continue;
-    const bool other = std::any_of(list.begin(), list.end(), [&](const AttributeChange& a) {
-      return defining(key.first, a.name);
-    });
+    const bool other =
+        std::any_of(list.begin(), list.end(),
+                    [&key = key](const AttributeChange& a) { return defining(key.first, a.name); });
     if (other) {  // the same name, another thing
       removed.push_back(
           {ChangeKind::remove, key.first, key.second, all_attributes(attributes, false)});
