@@ -80,7 +80,8 @@ class Emulation {
   };
   LinkView look_at_link(std::uint32_t link) const;  // index in the plan's topology; while held
   Status set_admin(topology::End end, bool up);
-  Status impair(topology::End end, bool outward, const link::Impairment& impairment);
+  // Of what leaves that end.
+  Status impair(topology::End end, const link::Impairment& impairment);
   bool admin_up(topology::End end) const;
 
   // ports: of the switch. While held.

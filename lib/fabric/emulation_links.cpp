@@ -399,7 +399,7 @@ bool Emulation::admin_up(End end) const {
       .admin;
 }
 
-Status Emulation::impair(End end, bool outward, const link::Impairment& impairment) {
+Status Emulation::impair(End end, const link::Impairment& impairment) {
   Status status;
   control_.call([&] {
     RunningLink* running = link_at(end);
@@ -410,7 +410,7 @@ Status Emulation::impair(End end, bool outward, const link::Impairment& impairme
     }
     const unsigned side =
         running->side(plan_->topology.nodes[end.node].name, plan_->topology.port(end).name);
-    running->impair(outward ? side : 1 - side, impairment);
+    running->impair(side, impairment);
   });
   return status;
 }

@@ -334,7 +334,7 @@ Status Managed::set_link_admin(const std::string& node, const std::string& port,
 }
 
 Status Managed::set_impairment(const std::string& node, const std::string& port,
-                               Direction direction, const management::Impairment& impairment) {
+                               const management::Impairment& impairment) {
   End end;
   {
     const auto held = emulation_.hold();
@@ -342,11 +342,7 @@ Status Managed::set_impairment(const std::string& node, const std::string& port,
     if (!found.ok()) return found.error();
     end = *found;
   }
-  Status status;
-  for (const bool outward : {true, false}) {
-    if (direction == (outward ? Direction::in : Direction::out)) continue;
-    if (status.ok()) status = emulation_.impair(end, outward, wanted(impairment));
-  }
+  const Status status = emulation_.impair(end, wanted(impairment));
   if (status.ok()) post("impair", node, port, node + ":" + port + ": impairments changed");
   return status;
 }

@@ -32,7 +32,7 @@ class Managed final : public management::Fabric {
   }
   std::uint64_t last_event() const override { return log_.last(); }
   Status set_link_admin(const std::string& node, const std::string& port, bool up) override;
-  Status set_impairment(const std::string& node, const std::string& port, Direction direction,
+  Status set_impairment(const std::string& node, const std::string& port,
                         const management::Impairment& impairment) override;
   Result<management::ApplyReport> apply(const std::string& yaml, const std::string& file,
                                         bool dry_run) override;

@@ -177,9 +177,11 @@ Result<management::TraceReport> Managed::trace(const management::TraceRequest& r
     }
     if (explanation.verdict != "forward") {
       const bool punt = explanation.verdict == "punt";
-      report.outcome = fmt::format(
-          punt ? "ends at {}: {} hands it to the control agent" : "dropped at {}: {} {}", n.name,
-          explanation.stage, explanation.verdict);
+      report.outcome =
+          punt ? fmt::format("ends at {}: {} hands it to the control agent", n.name,
+                             explanation.stage)
+               : fmt::format("dropped at {}: {} {}", n.name, explanation.stage,
+                             explanation.verdict);
       report.delivered = punt && !step.lines.empty() && step.lines.back().stage == "route";
       return report;
     }
