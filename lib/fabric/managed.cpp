@@ -34,7 +34,7 @@ management::Impairment shown(const link::Impairment& i) {
   m.corrupt = fraction(i.corruption);
   m.duplicate = fraction(i.duplication);
   m.reorder = fraction(i.reordering);
-  m.reorder_delay = i.reorder_delay;
+  if (i.reordering.possible()) m.reorder_delay = i.reorder_delay;
   m.delay = i.delay;
   m.jitter = i.jitter;
   m.silent = i.blackhole;
@@ -404,8 +404,7 @@ Result<std::string> Managed::graph(const std::string& format) const {
   for (const management::Link& l : state) {
     topology::LinkPicture p;
     p.up = l.up;
-    p.impaired = l.a.out != management::Impairment{.reorder_delay = l.a.out.reorder_delay} ||
-                 l.b.out != management::Impairment{.reorder_delay = l.b.out.reorder_delay};
+    p.impaired = l.a.out != management::Impairment{} || l.b.out != management::Impairment{};
     picture.links.push_back(p);
   }
   if (format == "text") return topology::graph_text(topology, picture);

@@ -128,7 +128,9 @@ const std::vector<PathElem>& schema_path(const Row& row) {
 }
 
 Result<std::vector<const Row*>> find_rows(const Query& query) {
-  const std::string_view origin = query.path.origin.empty() ? "openconfig" : query.path.origin;
+  // Two statements: of a conditional the view would be of a temporary string.
+  std::string_view origin = "openconfig";
+  if (!query.path.origin.empty()) origin = query.path.origin;
   if (origin != "openconfig" && origin != "frond") {
     return Error{Error::Code::invalid_argument,
                  fmt::format("origin '{}' is not known; there are openconfig and frond", origin)};

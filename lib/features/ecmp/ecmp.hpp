@@ -46,8 +46,9 @@ class Ecmp {
     }
     if constexpr (Why::kOn) {
       if (next.kind() == NextHop::Kind::adjacency) {
-        why("ecmp     next hop {} at port {}", router_->neighbor(next.index()).address.to_string(),
-            meta.egress);
+        // Ports are named from p1.
+        why("ecmp     next hop {} at p{}", router_->neighbor(next.index()).address.to_string(),
+            meta.egress + 1);
       }
     }
     return Verdict::next();
