@@ -15,7 +15,8 @@ class Histogram {
  public:
   void add(std::uint64_t value, std::uint64_t n = 1) {
     const unsigned index = bucket(value);
-    if (index >= counts_.size()) [[unlikely]] counts_.resize(index + 1);
+    if (index >= counts_.size()) [[unlikely]]
+      counts_.resize(index + 1);
     counts_[index] += n;
     count_ += n;
     sum_ += value * n;
@@ -46,8 +47,8 @@ class Histogram {
   std::uint64_t quantile(std::uint64_t parts, std::uint64_t whole) const {
     if (count_ == 0) return 0;
     const auto scaled = static_cast<unsigned __int128>(count_) * std::min(parts, whole);
-    const auto rank = std::max<std::uint64_t>(
-        1, static_cast<std::uint64_t>((scaled + whole - 1) / whole));
+    const auto rank =
+        std::max<std::uint64_t>(1, static_cast<std::uint64_t>((scaled + whole - 1) / whole));
     std::uint64_t seen = 0;
     for (unsigned i = 0; i < counts_.size(); ++i) {
       seen += counts_[i];
@@ -57,8 +58,7 @@ class Histogram {
   }
 
   // Calls f(lowest, highest, count) for each bucket that is not empty, in rising order.
-  template <class F>
-  void for_each_bucket(F&& f) const {
+  template <class F> void for_each_bucket(F&& f) const {
     for (unsigned i = 0; i < counts_.size(); ++i) {
       if (counts_[i] != 0) f(lower(i), upper(i), counts_[i]);
     }
@@ -72,7 +72,8 @@ class Histogram {
            max_ == other.max_ &&
            std::equal(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(common),
                       other.counts_.begin()) &&
-           std::all_of(counts_.begin() + static_cast<std::ptrdiff_t>(common), counts_.end(), zero) &&
+           std::all_of(counts_.begin() + static_cast<std::ptrdiff_t>(common), counts_.end(),
+                       zero) &&
            std::all_of(other.counts_.begin() + static_cast<std::ptrdiff_t>(common),
                        other.counts_.end(), zero);
   }

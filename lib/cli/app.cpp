@@ -39,8 +39,10 @@ class Version final : public Command {
     return c;
   }
   int run(Global& global) override {
-    if (global.json) print_json({{"schema", "frond.version/1"}, {"version", FROND_VERSION}});
-    else fmt::print("frond {}\n", FROND_VERSION);
+    if (global.json)
+      print_json({{"schema", "frond.version/1"}, {"version", FROND_VERSION}});
+    else
+      fmt::print("frond {}\n", FROND_VERSION);
     return kDone;
   }
 };
@@ -49,9 +51,9 @@ class Version final : public Command {
 
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> all;
-  for (auto make : {make_up, make_down, make_status, make_exec, make_top, make_trace, make_link, make_impair,
-                    make_capture, make_events, make_apply, make_graph, make_validate, make_sim, make_list,
-                    make_doctor, make_completion}) {
+  for (auto make : {make_up, make_down, make_status, make_exec, make_top, make_trace, make_link,
+                    make_impair, make_capture, make_events, make_apply, make_graph, make_validate,
+                    make_sim, make_list, make_doctor, make_completion}) {
     all.push_back(make());
   }
   all.push_back(std::make_unique<Version>());
@@ -60,9 +62,12 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   return all;
 }
 
-void add_json(CLI::App* app, Global& global) { app->add_flag("--json", global.json, "Answer in JSON, errors too"); }
+void add_json(CLI::App* app, Global& global) {
+  app->add_flag("--json", global.json, "Answer in JSON, errors too");
+}
 void add_name(CLI::App* app, Global& global) {
-  app->add_option("--name", global.fabric, "Which fabric, if more than one runs")->type_name("FABRIC");
+  app->add_option("--name", global.fabric, "Which fabric, if more than one runs")
+      ->type_name("FABRIC");
 }
 
 int fail(const Global& global, const Error& error) {
@@ -74,12 +79,14 @@ int fail(const Global& global, const Error& error) {
   return kFailed;
 }
 
-Application::Application() : app_("An AI-network fabric in software: switches, links and hosts on one machine", "frond") {
+Application::Application()
+    : app_("An AI-network fabric in software: switches, links and hosts on one machine", "frond") {
   app_.require_subcommand(1);
   app_.get_formatter()->column_width(28);
   app_.set_version_flag("--version", "frond " FROND_VERSION);
-  app_.footer("First: frond up demo; then frond status, frond exec h1 -- ping h2, frond down.\n"
-              "With several fabrics: --name NAME, or NAME/ before a node.");
+  app_.footer(
+      "First: frond up demo; then frond status, frond exec h1 -- ping h2, frond down.\n"
+      "With several fabrics: --name NAME, or NAME/ before a node.");
   for (auto& command : all_commands()) {
     CLI::App* sub = command->declare(app_, global_);
     commands_.emplace_back(sub, std::move(command));
@@ -103,8 +110,10 @@ int Application::run(int argc, const char* const* argv) {
                             near.empty() ? "" : fmt::format("; did you mean frond {}?", near));
     }
     // Not parsed to its end: --json may not have been seen yet.
-    for (int i = 1; i < argc; ++i) global_.json = global_.json || std::string_view(argv[i]) == "--json";
-    fail(global_, {Error::Code::invalid_argument, fmt::format("{}; see frond{} --help", message, command)});
+    for (int i = 1; i < argc; ++i)
+      global_.json = global_.json || std::string_view(argv[i]) == "--json";
+    fail(global_,
+         {Error::Code::invalid_argument, fmt::format("{}; see frond{} --help", message, command)});
     return kCannot;
   }
   for (auto& [sub, command] : commands_) {

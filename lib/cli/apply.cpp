@@ -19,12 +19,16 @@ using namespace management;
 class Apply final : public Command {
  public:
   CLI::App* declare(CLI::App& app, Global& global) override {
-    CLI::App* c = app.add_subcommand("apply", "Change the running fabric by the difference to a file");
-    c->add_option("file", file_, "YAML file, as changed; - is standard input")->required()->type_name("FILE");
+    CLI::App* c =
+        app.add_subcommand("apply", "Change the running fabric by the difference to a file");
+    c->add_option("file", file_, "YAML file, as changed; - is standard input")
+        ->required()
+        ->type_name("FILE");
     c->add_flag("--dry-run", dry_run_, "Show the difference and change nothing");
     add_name(c, global);
     add_json(c, global);
-    c->footer("What the difference does not touch loses no packet. An invalid file changes nothing.");
+    c->footer(
+        "What the difference does not touch loses no packet. An invalid file changes nothing.");
     return c;
   }
 
@@ -32,11 +36,13 @@ class Apply final : public Command {
     std::ostringstream text;
     if (file_ == "-") {
       char chunk[4096];
-      for (std::size_t n; (n = std::fread(chunk, 1, sizeof(chunk), stdin)) > 0;) text.write(chunk, static_cast<std::streamsize>(n));
+      for (std::size_t n; (n = std::fread(chunk, 1, sizeof(chunk), stdin)) > 0;)
+        text.write(chunk, static_cast<std::streamsize>(n));
     } else {
       std::ifstream in(file_);
       if (!in || !(text << in.rdbuf())) {
-        fail(global, {Error::Code::not_found, fmt::format("cannot read {}: {}", file_, std::strerror(errno))});
+        fail(global, {Error::Code::not_found,
+                      fmt::format("cannot read {}: {}", file_, std::strerror(errno))});
         return kCannot;
       }
     }
@@ -52,7 +58,8 @@ class Apply final : public Command {
     for (const Diagnostic& d : report->diagnostics) {
       const bool error = d.severity == Diagnostic::Severity::error;
       errors += error;
-      fmt::print(stderr, "{}:{}:{}: {}: {}\n", d.file, d.line, d.column, error ? "error" : "warning", printable(d.message));
+      fmt::print(stderr, "{}:{}:{}: {}: {}\n", d.file, d.line, d.column,
+                 error ? "error" : "warning", printable(d.message));
     }
     if (!report->valid) {
       fmt::print(stderr, "{}; nothing was changed\n", plural(errors, "error", "errors"));
@@ -62,8 +69,9 @@ class Apply final : public Command {
     if (report->changes.empty()) {
       fmt::print("no difference; nothing to do\n");
     } else {
-      fmt::print("{} {}\n", plural(report->changes.size(), "change", "changes"),
-                 report->applied ? "applied" : "not applied; frond apply without --dry-run does it");
+      fmt::print(
+          "{} {}\n", plural(report->changes.size(), "change", "changes"),
+          report->applied ? "applied" : "not applied; frond apply without --dry-run does it");
     }
     return kDone;
   }

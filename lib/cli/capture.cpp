@@ -22,15 +22,24 @@ using namespace management;
 class CaptureCommand final : public Command {
  public:
   CLI::App* declare(CLI::App& app, Global& global) override {
-    CLI::App* c = app.add_subcommand("capture", "Frames of a port, both ways, dropped ones too, as pcapng");
+    CLI::App* c =
+        app.add_subcommand("capture", "Frames of a port, both ways, dropped ones too, as pcapng");
     c->add_option("port", port_, "A port, a node, or `all`")->required()->type_name("NODE:PORT");
-    c->add_option("-w,--write", file_, "Where to; - is standard output")->required()->type_name("FILE");
-    c->add_option("-c,--count", count_, "End after so many frames; 0: only when interrupted")->type_name("FRAMES")->capture_default_str();
-    c->add_option("-s,--snap", snap_, "Bytes to keep of each frame")->check(CLI::Range(14, 65535))->type_name("BYTES")->capture_default_str();
+    c->add_option("-w,--write", file_, "Where to; - is standard output")
+        ->required()
+        ->type_name("FILE");
+    c->add_option("-c,--count", count_, "End after so many frames; 0: only when interrupted")
+        ->type_name("FRAMES")
+        ->capture_default_str();
+    c->add_option("-s,--snap", snap_, "Bytes to keep of each frame")
+        ->check(CLI::Range(14, 65535))
+        ->type_name("BYTES")
+        ->capture_default_str();
     c->add_flag("!--no-drops", drops_, "Leave out dropped packets");
     add_name(c, global);
-    c->footer("A dropped packet has the comment `dropped: STAGE REASON`.\n\n"
-              "Example:\n  frond capture leaf1:p1 -w - | tshark -r -");
+    c->footer(
+        "A dropped packet has the comment `dropped: STAGE REASON`.\n\n"
+        "Example:\n  frond capture leaf1:p1 -w - | tshark -r -");
     return c;
   }
 
@@ -44,11 +53,13 @@ class CaptureCommand final : public Command {
     if (auto s = choose(**client, request); !s) return fail(global, s.error());
     fd_ = file_ == "-" ? 1 : open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd_ < 0) {
-      fail(global, {Error::Code::unavailable, fmt::format("cannot write {}: {}", file_, std::strerror(errno))});
+      fail(global, {Error::Code::unavailable,
+                    fmt::format("cannot write {}: {}", file_, std::strerror(errno))});
       return kCannot;
     }
     if (isatty(fd_) != 0) {
-      return fail(global, {Error::Code::invalid_argument, "frames are not for a terminal: -w FILE, or -w - | tshark -r -"});
+      return fail(global, {Error::Code::invalid_argument,
+                           "frames are not for a terminal: -w FILE, or -w - | tshark -r -"});
     }
     return capture(global, **client, request);
   }
@@ -89,24 +100,29 @@ class CaptureCommand final : public Command {
     std::uint64_t frames_seen = 0;
     std::uint64_t lost = 0;
     bool written = writer.start();
-    const Status status = client.capture(request, [&](std::vector<CapturedFrame>& frames, std::uint64_t l) {
-      lost = l;
-      for (const CapturedFrame& f : frames) {
-        written = written && writer.frame(f);
-        if (!written || (++frames_seen == count_ && count_ != 0)) return false;
-      }
-      return written;
-    });
+    const Status status =
+        client.capture(request, [&](std::vector<CapturedFrame>& frames, std::uint64_t l) {
+          lost = l;
+          for (const CapturedFrame& f : frames) {
+            written = written && writer.frame(f);
+            if (!written || (++frames_seen == count_ && count_ != 0)) return false;
+          }
+          return written;
+        });
     pthread_kill(waiter.native_handle(), SIGUSR1);
     waiter.join();
     if (fd_ != 1) close(fd_);
     if (isatty(2) != 0 || lost != 0) {
-      fmt::print(stderr, "{}{}\n", plural(frames_seen, "frame", "frames"),
-                 lost == 0 ? "" : fmt::format(", {} lost: the reader was too slow; -s keeps less of each", lost));
+      fmt::print(
+          stderr, "{}{}\n", plural(frames_seen, "frame", "frames"),
+          lost == 0
+              ? ""
+              : fmt::format(", {} lost: the reader was too slow; -s keeps less of each", lost));
     }
     if (!status) return fail(global, status.error());
     if (!written && errno != EPIPE) {
-      fail(global, {Error::Code::unavailable, fmt::format("cannot write {}: {}", file_, std::strerror(errno))});
+      fail(global, {Error::Code::unavailable,
+                    fmt::format("cannot write {}: {}", file_, std::strerror(errno))});
       return kCannot;
     }
     return kDone;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>

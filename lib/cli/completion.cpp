@@ -51,7 +51,8 @@ std::vector<const CLI::Option*> positionals(const CLI::App& app) {
 
 }  // namespace
 
-std::vector<std::string> complete(const CLI::App& root, const std::vector<std::string>& words, const Values& values) {
+std::vector<std::string> complete(const CLI::App& root, const std::vector<std::string>& words,
+                                  const Values& values) {
   const CLI::App* app = &root;
   const CLI::Option* expects = nullptr;
   std::size_t place = 0;
@@ -66,7 +67,8 @@ std::vector<std::string> complete(const CLI::App& root, const std::vector<std::s
       const CLI::Option* o = option_named(*app, word);
       if (o != nullptr && o->get_items_expected_max() > 0) expects = o;
     } else if (app == &root) {
-      const auto subs = root.get_subcommands([&](const CLI::App* s) { return s->get_name() == word; });
+      const auto subs =
+          root.get_subcommands([&](const CLI::App* s) { return s->get_name() == word; });
       if (subs.empty()) return {};
       app = subs[0];
     } else {
@@ -93,7 +95,8 @@ std::vector<std::string> complete(const CLI::App& root, const std::vector<std::s
       if (place < list.size() || o->get_items_expected_max() > 1) found = values_of(*o, values);
     }
   }
-  std::erase_if(found, [&](const std::string& s) { return s != ":file" && s.rfind(current, 0) != 0; });
+  std::erase_if(found,
+                [&](const std::string& s) { return s != ":file" && s.rfind(current, 0) != 0; });
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -165,7 +168,8 @@ std::vector<std::string> live_values(const std::string& type) {
     return found;
   }
   if (type == "NAME=VALUE") {
-    return {"loss=", "corrupt=", "duplicate=", "reorder=", "reorder-delay=", "delay=", "jitter=", "silent", "seed="};
+    return {"loss=",  "corrupt=", "duplicate=", "reorder=", "reorder-delay=",
+            "delay=", "jitter=",  "silent",     "seed="};
   }
   if (type != "NODE:PORT" && type != "HOST" && type != "NODE") return found;
   std::vector<std::string> fabrics;
@@ -181,8 +185,10 @@ std::vector<std::string> live_values(const std::string& type) {
     for (const std::string& port : *ports) {
       const std::string node = port.substr(0, port.find(':'));
       const bool host = port.find(":eth") != port.npos;
-      if (type == "NODE:PORT") found.push_back(prefix + port);
-      else if (type == "NODE" || host) found.push_back(prefix + node);
+      if (type == "NODE:PORT")
+        found.push_back(prefix + port);
+      else if (type == "NODE" || host)
+        found.push_back(prefix + node);
     }
   }
   std::sort(found.begin(), found.end());
@@ -194,9 +200,13 @@ class Completion final : public Command {
  public:
   CLI::App* declare(CLI::App& app, Global&) override {
     CLI::App* c = app.add_subcommand("completion", "A completion script for a shell");
-    c->add_option("shell", shell_, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-    c->footer("bash: source <(frond completion bash)\nzsh:  frond completion zsh > \"${fpath[1]}/_frond\"\n"
-              "fish: frond completion fish > ~/.config/fish/completions/frond.fish");
+    c->add_option("shell", shell_, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    c->footer(
+        "bash: source <(frond completion bash)\nzsh:  frond completion zsh > "
+        "\"${fpath[1]}/_frond\"\n"
+        "fish: frond completion fish > ~/.config/fish/completions/frond.fish");
     return c;
   }
   int run(Global&) override {

@@ -15,7 +15,8 @@ using Values = std::function<std::vector<std::string>(const std::string& type)>;
 
 // words: what was typed after `frond`, the last one being completed (it may be empty). A result
 // ":file" means: files too.
-std::vector<std::string> complete(const CLI::App& app, const std::vector<std::string>& words, const Values& values);
+std::vector<std::string> complete(const CLI::App& app, const std::vector<std::string>& words,
+                                  const Values& values);
 
 std::string completion_script(const std::string& shell);  // bash, zsh or fish
 

@@ -13,10 +13,10 @@ namespace frond::cli {
 struct InterfaceFacts {
   std::string name;
   bool exists = false;
-  bool pci = false;             // the name is a PCI address
-  std::string driver;           // of the PCI device
+  bool pci = false;    // the name is a PCI address
+  std::string driver;  // of the PCI device
   bool tx_vlan_offload = false;
-  bool has_address = false;     // the kernel uses it too
+  bool has_address = false;  // the kernel uses it too
   std::uint32_t mtu = 0;
 };
 
@@ -27,12 +27,12 @@ struct Facts {
   std::optional<std::string> run_dir;  // why the run directory cannot be used
   std::string run_root;
   bool fabricd = false;
-  bool af_xdp = false;                 // the kernel has the socket
-  bool userns_restricted = false;      // AppArmor or sysctl forbids user namespaces
+  bool af_xdp = false;             // the kernel has the socket
+  bool userns_restricted = false;  // AppArmor or sysctl forbids user namespaces
   std::uint64_t memory_available = 0, hugepages_total = 0, hugepages_free = 0;
-  std::uint64_t run_free = 1ULL << 40; // bytes left where the run directory is
-  double cpus = 0;                     // that we may use, with the cgroup's quota
-  std::uint64_t files = 0, memlock = 0;  // limits
+  std::uint64_t run_free = 1ULL << 40;       // bytes left where the run directory is
+  double cpus = 0;                           // that we may use, with the cgroup's quota
+  std::uint64_t files = 0, memlock = 0;      // limits
   std::vector<std::string> missing_drivers;  // of DPDK
   bool iommu = false, vfio = false, vfio_noiommu = false;
   bool management_port_taken = false;  // 9339

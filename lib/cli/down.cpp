@@ -18,8 +18,10 @@ class Down final : public Command {
     c->add_flag("--all", all_, "All fabrics of this machine");
     add_name(c, global);
     add_json(c, global);
-    c->footer("Programs that still run in its hosts are ended too. After a crash (or kill -9) it removes\n"
-              "the namespaces and files that the fabric had recorded before it made them.");
+    c->footer(
+        "Programs that still run in its hosts are ended too. After a crash (or kill -9) it "
+        "removes\n"
+        "the namespaces and files that the fabric had recorded before it made them.");
     return c;
   }
 
@@ -36,12 +38,17 @@ class Down final : public Command {
         status = fail(global, done.error());
         continue;
       }
-      list.push_back({{"name", name}, {"was_running", done->was_running}, {"killed", done->killed},
-                      {"namespaces", done->namespaces}, {"processes", done->processes}});
+      list.push_back({{"name", name},
+                      {"was_running", done->was_running},
+                      {"killed", done->killed},
+                      {"namespaces", done->namespaces},
+                      {"processes", done->processes}});
       if (global.json) continue;
       std::string what = done->was_running ? "down" : "cleaned up: it had crashed";
       if (done->killed) what += "; it did not answer and was killed";
-      if (done->processes != 0) what += fmt::format("; ended {} in its hosts", plural(done->processes, "program", "programs"));
+      if (done->processes != 0)
+        what +=
+            fmt::format("; ended {} in its hosts", plural(done->processes, "program", "programs"));
       fmt::print("{}: {}\n", name, what);
     }
     if (global.json) print_json({{"schema", "frond.down/1"}, {"fabrics", std::move(list)}});
@@ -59,9 +66,11 @@ class Down final : public Command {
       return std::vector<std::string>{given};
     }
     if (names.size() == 1) return names;
-    if (names.empty()) return Error{Error::Code::not_found, "no fabric is running, and none has crashed"};
+    if (names.empty())
+      return Error{Error::Code::not_found, "no fabric is running, and none has crashed"};
     return Error{Error::Code::invalid_argument,
-                 fmt::format("there are {} fabrics: {}; say which, or --all", names.size(), fmt::join(names, ", "))};
+                 fmt::format("there are {} fabrics: {}; say which, or --all", names.size(),
+                             fmt::join(names, ", "))};
   }
 
   std::string name_;

@@ -30,11 +30,16 @@ class Events final : public Command {
       if (global.json) {
         fmt::print("{}\n", event_json(e).dump(-1, ' ', false, Json::error_handler_t::replace));
       } else {
-        const std::string where = e.node.empty() ? "" : e.port.empty() ? e.node : e.node + ":" + e.port;
+        const std::string where = e.node.empty()   ? ""
+                                  : e.port.empty() ? e.node
+                                                   : e.node + ":" + e.port;
         std::string why = e.mechanism;
         if (e.detection > Time()) why += fmt::format(" after {}", duration_text(e.detection));
-        fmt::print("{}\n", cut(fmt::format("{:>10.3f} s  {:<10} {:<14} {}{}{}", (e.time - info->started).seconds(), e.kind,
-                                           where, why, why.empty() || e.text.empty() ? "" : "  ", printable(e.text)), kWidth));
+        fmt::print("{}\n",
+                   cut(fmt::format("{:>10.3f} s  {:<10} {:<14} {}{}{}",
+                                   (e.time - info->started).seconds(), e.kind, where, why,
+                                   why.empty() || e.text.empty() ? "" : "  ", printable(e.text)),
+                       kWidth));
       }
       fflush(stdout);
       return true;

@@ -18,13 +18,15 @@ class Exec final : public Command {
   CLI::App* declare(CLI::App& app, Global& global) override {
     CLI::App* c = app.add_subcommand("exec", "Run a program in a host");
     c->add_option("host", host_, "Where")->required()->type_name("HOST");
-    c->add_option("command", command_, "What, after --; a shell if nothing is given")->type_name("COMMAND");
+    c->add_option("command", command_, "What, after --; a shell if nothing is given")
+        ->type_name("COMMAND");
     c->positionals_at_end();
     c->prefix_command(false);
     add_name(c, global);
-    c->footer("The program sees the host's network, a /sys of its own, and the files of\n"
-              "/etc/netns/NAME-HOST over those of /etc, as with ip netns exec. Ends with its status;\n"
-              "126: it cannot be run; 127: there is no such program.");
+    c->footer(
+        "The program sees the host's network, a /sys of its own, and the files of\n"
+        "/etc/netns/NAME-HOST over those of /etc, as with ip netns exec. Ends with its status;\n"
+        "126: it cannot be run; 127: there is no such program.");
     return c;
   }
 
@@ -64,25 +66,29 @@ class Exec final : public Command {
     for (const auto& n : *nodes) {
       if (n.kind != management::Node::Kind::host) {
         if (n.name == host) {
-          return Error{Error::Code::invalid_argument,
-                       fmt::format("{} is a switch: programs run in hosts; frond status {} shows it", host, host)};
+          return Error{
+              Error::Code::invalid_argument,
+              fmt::format("{} is a switch: programs run in hosts; frond status {} shows it", host,
+                          host)};
         }
         continue;
       }
       hosts.push_back(n.name);
       if (n.name != host) continue;
       if (n.netns.empty()) {
-        return Error{Error::Code::invalid_argument, fmt::format("{} has no namespace to run programs in", host)};
+        return Error{Error::Code::invalid_argument,
+                     fmt::format("{} has no namespace to run programs in", host)};
       }
       const bool is_pid = n.netns.find_first_not_of("0123456789") == n.netns.npos;
       return is_pid ? fmt::format("/proc/{}/ns/net", n.netns) : n.netns;
     }
     const std::string near = nearest(host, hosts);
     return Error{Error::Code::not_found,
-                 near.empty() ? fmt::format("there is no host '{}' in {}; hosts: {}", host, *fabric,
-                                            hosts.size() > 8 ? hosts.front() + " .. " + hosts.back()
-                                                             : fmt::format("{}", fmt::join(hosts, " ")))
-                              : fmt::format("there is no host '{}'; did you mean {}?", host, near)};
+                 near.empty()
+                     ? fmt::format("there is no host '{}' in {}; hosts: {}", host, *fabric,
+                                   hosts.size() > 8 ? hosts.front() + " .. " + hosts.back()
+                                                    : fmt::format("{}", fmt::join(hosts, " ")))
+                     : fmt::format("there is no host '{}'; did you mean {}?", host, near)};
   }
 
   std::string host_;

@@ -40,7 +40,9 @@ Status parse_impairment(const std::vector<std::string>& words, Impairment& to) {
       if (name != share) continue;
       known = true;
       const auto p = parse_probability(value);
-      if (!p) return invalid(fmt::format("'{}': {} is a share of the frames, like {}=0.1% or {}=0.001", word, name, name, name));
+      if (!p)
+        return invalid(fmt::format("'{}': {} is a share of the frames, like {}=0.1% or {}=0.001",
+                                   word, name, name, name));
       // Through parts of 2^32 and back, so that it reads as it was written.
       to.*field = static_cast<double>(p->parts()) / static_cast<double>(Probability::kOne);
     }
@@ -48,25 +50,32 @@ Status parse_impairment(const std::vector<std::string>& words, Impairment& to) {
       if (name != time) continue;
       known = true;
       const auto t = parse_time(value);
-      if (!t || *t > Time::s(60)) return invalid(fmt::format("'{}': {} is a time of at most a minute, like {}=1ms", word, name, name));
+      if (!t || *t > Time::s(60))
+        return invalid(
+            fmt::format("'{}': {} is a time of at most a minute, like {}=1ms", word, name, name));
       to.*field = *t;
     }
     if (name == "silent") {
       known = true;
-      if (!value.empty() && value != "yes" && value != "no") return invalid(fmt::format("'{}': silent is yes or no", word));
+      if (!value.empty() && value != "yes" && value != "no")
+        return invalid(fmt::format("'{}': silent is yes or no", word));
       to.silent = value != "no";
     }
     if (name == "seed") {
       known = true;
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), to.seed);
-      if (error != std::errc() || end != value.data() + value.size()) return invalid(fmt::format("'{}': seed is a number", word));
+      if (error != std::errc() || end != value.data() + value.size())
+        return invalid(fmt::format("'{}': seed is a number", word));
     }
     if (known) continue;
-    const std::vector<std::string> names = {"loss", "corrupt", "duplicate", "reorder", "reorder-delay",
-                                            "delay", "jitter", "silent", "seed"};
+    const std::vector<std::string> names = {"loss",    "corrupt",       "duplicate",
+                                            "reorder", "reorder-delay", "delay",
+                                            "jitter",  "silent",        "seed"};
     const std::string near = nearest(name, names);
-    return invalid(near.empty() ? fmt::format("unknown impairment '{}'; there are {}", name, fmt::join(names, " "))
-                                : fmt::format("unknown impairment '{}'; did you mean {}?", name, near));
+    return invalid(
+        near.empty()
+            ? fmt::format("unknown impairment '{}'; there are {}", name, fmt::join(names, " "))
+            : fmt::format("unknown impairment '{}'; did you mean {}?", name, near));
   }
   return {};
 }

@@ -11,10 +11,18 @@ std::int64_t ns(Time t) { return t.ns(); }
 }  // namespace
 
 Json info_json(const FabricInfo& i) {
-  return {{"name", i.name},          {"mode", i.mode},         {"version", i.version},
-          {"dpdk", i.dpdk},          {"config", i.config_file}, {"pid", i.pid},
-          {"started_ns", ns(i.started)}, {"now_ns", ns(i.now)}, {"seed", i.seed},
-          {"workers", i.workers},    {"busy_ratio", i.busy},   {"lost_ns", ns(i.lost)},
+  return {{"name", i.name},
+          {"mode", i.mode},
+          {"version", i.version},
+          {"dpdk", i.dpdk},
+          {"config", i.config_file},
+          {"pid", i.pid},
+          {"started_ns", ns(i.started)},
+          {"now_ns", ns(i.now)},
+          {"seed", i.seed},
+          {"workers", i.workers},
+          {"busy_ratio", i.busy},
+          {"lost_ns", ns(i.lost)},
           {"fidelity", i.fidelity}};
 }
 
@@ -24,7 +32,9 @@ Json interface_json(const Interface& i) {
   for (const IpPrefix& a : i.addresses) addresses.push_back(a.to_string());
   Json drops = Json::array();
   for (const Drop& d : i.drops) {
-    drops.push_back({{"direction", d.egress ? "out" : "in"}, {"stage", d.stage}, {"reason", d.reason},
+    drops.push_back({{"direction", d.egress ? "out" : "in"},
+                     {"stage", d.stage},
+                     {"reason", d.reason},
                      {"packets", d.packets}});
   }
   return {{"name", i.name},
@@ -61,13 +71,19 @@ Json interface_json(const Interface& i) {
 }
 
 Json impairment_json(const Impairment& i) {
-  return {{"loss", i.loss},           {"corrupt", i.corrupt},
-          {"duplicate", i.duplicate}, {"reorder", i.reorder},
-          {"reorder_delay_ns", ns(i.reorder_delay)}, {"delay_ns", ns(i.delay)},
-          {"jitter_ns", ns(i.jitter)}, {"silent", i.silent}, {"seed", i.seed}};
+  return {{"loss", i.loss},
+          {"corrupt", i.corrupt},
+          {"duplicate", i.duplicate},
+          {"reorder", i.reorder},
+          {"reorder_delay_ns", ns(i.reorder_delay)},
+          {"delay_ns", ns(i.delay)},
+          {"jitter_ns", ns(i.jitter)},
+          {"silent", i.silent},
+          {"seed", i.seed}};
 }
 
-Json status_json(const FabricInfo& info, const std::vector<Node>& nodes, const std::vector<Link>& links) {
+Json status_json(const FabricInfo& info, const std::vector<Node>& nodes,
+                 const std::vector<Link>& links) {
   Json node_list = Json::array();
   for (const Node& n : nodes) {
     Json interfaces = Json::array();
@@ -83,10 +99,16 @@ Json status_json(const FabricInfo& info, const std::vector<Node>& nodes, const s
     auto end = [](const LinkEnd& e) {
       return Json{{"node", e.node}, {"port", e.port}, {"impairment", impairment_json(e.out)}};
     };
-    link_list.push_back({{"a", end(l.a)}, {"b", end(l.b)}, {"up", l.up}, {"rate_bps", l.rate.bps()},
-                         {"delay_ns", ns(l.delay)}, {"impairable", l.impairable}});
+    link_list.push_back({{"a", end(l.a)},
+                         {"b", end(l.b)},
+                         {"up", l.up},
+                         {"rate_bps", l.rate.bps()},
+                         {"delay_ns", ns(l.delay)},
+                         {"impairable", l.impairable}});
   }
-  return {{"schema", "frond.status/1"}, {"fabric", info_json(info)}, {"nodes", std::move(node_list)},
+  return {{"schema", "frond.status/1"},
+          {"fabric", info_json(info)},
+          {"nodes", std::move(node_list)},
           {"links", std::move(link_list)}};
 }
 
@@ -95,26 +117,45 @@ Json trace_json(const TraceReport& r) {
   for (const TraceHop& h : r.hops) {
     Json lines = Json::array();
     for (const TraceLine& l : h.lines) lines.push_back({{"stage", l.stage}, {"text", l.text}});
-    hops.push_back({{"node", h.node}, {"in", h.in_port}, {"out", h.out_port}, {"verdict", h.verdict},
-                    {"stage", h.stage}, {"lines", std::move(lines)}});
+    hops.push_back({{"node", h.node},
+                    {"in", h.in_port},
+                    {"out", h.out_port},
+                    {"verdict", h.verdict},
+                    {"stage", h.stage},
+                    {"lines", std::move(lines)}});
   }
-  return {{"schema", "frond.trace/1"}, {"delivered", r.delivered}, {"outcome", r.outcome},
+  return {{"schema", "frond.trace/1"},
+          {"delivered", r.delivered},
+          {"outcome", r.outcome},
           {"hops", std::move(hops)}};
 }
 
 Json apply_json(const ApplyReport& r) {
   Json diagnostics = Json::array();
   for (const Diagnostic& d : r.diagnostics) {
-    diagnostics.push_back({{"severity", d.severity == Diagnostic::Severity::error ? "error" : "warning"},
-                           {"file", d.file}, {"line", d.line}, {"column", d.column}, {"message", d.message}});
+    diagnostics.push_back(
+        {{"severity", d.severity == Diagnostic::Severity::error ? "error" : "warning"},
+         {"file", d.file},
+         {"line", d.line},
+         {"column", d.column},
+         {"message", d.message}});
   }
-  return {{"schema", "frond.apply/1"}, {"valid", r.valid}, {"applied", r.applied}, {"changes", r.changes},
+  return {{"schema", "frond.apply/1"},
+          {"valid", r.valid},
+          {"applied", r.applied},
+          {"changes", r.changes},
           {"diagnostics", std::move(diagnostics)}};
 }
 
 Json event_json(const Event& e) {
-  return {{"schema", "frond.event/1"}, {"sequence", e.sequence}, {"time_ns", ns(e.time)}, {"kind", e.kind},
-          {"node", e.node}, {"port", e.port}, {"mechanism", e.mechanism}, {"detection_ns", ns(e.detection)},
+  return {{"schema", "frond.event/1"},
+          {"sequence", e.sequence},
+          {"time_ns", ns(e.time)},
+          {"kind", e.kind},
+          {"node", e.node},
+          {"port", e.port},
+          {"mechanism", e.mechanism},
+          {"detection_ns", ns(e.detection)},
           {"text", e.text}};
 }
 
@@ -122,14 +163,29 @@ Json error_json(const Error& e) {
   using C = Error::Code;
   const char* code = "internal";
   switch (e.code) {
-    case C::invalid_argument: code = "invalid_argument"; break;
-    case C::not_found: code = "not_found"; break;
-    case C::already_exists: code = "already_exists"; break;
-    case C::unavailable: code = "unavailable"; break;
-    case C::permission_denied: code = "permission_denied"; break;
-    case C::resource_exhausted: code = "resource_exhausted"; break;
-    case C::unimplemented: code = "unimplemented"; break;
-    case C::internal: break;
+    case C::invalid_argument:
+      code = "invalid_argument";
+      break;
+    case C::not_found:
+      code = "not_found";
+      break;
+    case C::already_exists:
+      code = "already_exists";
+      break;
+    case C::unavailable:
+      code = "unavailable";
+      break;
+    case C::permission_denied:
+      code = "permission_denied";
+      break;
+    case C::resource_exhausted:
+      code = "resource_exhausted";
+      break;
+    case C::unimplemented:
+      code = "unimplemented";
+      break;
+    case C::internal:
+      break;
   }
   return {{"schema", "frond.error/1"}, {"code", code}, {"message", e.message}};
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers as JSON. Each has "schema": "frond.NAME/VERSION"; schema/NAME.json describes it and a test
-// validates. Fields are added, never taken away, within a version.
+// Answers as JSON. Each has "schema": "frond.NAME/VERSION"; schema/NAME.json describes it and a
+// test validates. Fields are added, never taken away, within a version.
 #pragma once
 
 #include <nlohmann/json.hpp>
+
 #include <string>
 
 #include "control/management/fabric.hpp"

@@ -19,8 +19,10 @@ class LinkCommand final : public Command {
     c->add_option("state", state_, "up or down")->required()->check(CLI::IsMember({"up", "down"}));
     add_name(c, global);
     add_json(c, global);
-    c->footer("Both ends lose their carrier at once, as when a cable is pulled. A link that fails without\n"
-              "notice is `frond impair A:PORT silent`.");
+    c->footer(
+        "Both ends lose their carrier at once, as when a cable is pulled. A link that fails "
+        "without\n"
+        "notice is `frond impair A:PORT silent`.");
     return c;
   }
 
@@ -29,9 +31,13 @@ class LinkCommand final : public Command {
     if (!client) return fail(global, client.error());
     auto port = find_port(**client, port_);
     if (!port) return fail(global, port.error());
-    if (auto s = (*client)->set_link_admin(port->node, port->port, state_ == "up"); !s) return fail(global, s.error());
+    if (auto s = (*client)->set_link_admin(port->node, port->port, state_ == "up"); !s)
+      return fail(global, s.error());
     if (global.json) {
-      print_json({{"schema", "frond.link/1"}, {"node", port->node}, {"port", port->port}, {"admin", state_}});
+      print_json({{"schema", "frond.link/1"},
+                  {"node", port->node},
+                  {"port", port->port},
+                  {"admin", state_}});
     } else {
       fmt::print("{}: {}\n", port->text(), state_);
     }
@@ -45,7 +51,8 @@ class LinkCommand final : public Command {
 class Impair final : public Command {
  public:
   CLI::App* declare(CLI::App& app, Global& global) override {
-    CLI::App* c = app.add_subcommand("impair", "Make a link lose, corrupt, duplicate, reorder or delay");
+    CLI::App* c =
+        app.add_subcommand("impair", "Make a link lose, corrupt, duplicate, reorder or delay");
     c->add_option("port", port_, "One end of the link")->required()->type_name("NODE:PORT");
     c->add_option("impairment", words_,
                   "loss= corrupt= duplicate= reorder= (shares: 0.1% or 0.001), delay= jitter= "
@@ -53,14 +60,16 @@ class Impair final : public Command {
         ->type_name("NAME=VALUE");
     c->add_flag("--clear", clear_, "None any more; then what is given");
     c->add_option("--direction", direction_, "Frames that leave at this end, that come in, or both")
-        ->check(CLI::IsMember({"out", "in", "both"}))->capture_default_str();
+        ->check(CLI::IsMember({"out", "in", "both"}))
+        ->capture_default_str();
     add_name(c, global);
     add_json(c, global);
-    c->footer("What is not named stays as it is; without any, shows what there is.\n\n"
-              "Examples:\n"
-              "  frond impair leaf1:p3 loss=0.1% delay=1ms jitter=100us seed=7\n"
-              "  frond impair leaf1:p3 silent            # carrier stays up, every frame is lost\n"
-              "  frond impair leaf1:p3 --clear");
+    c->footer(
+        "What is not named stays as it is; without any, shows what there is.\n\n"
+        "Examples:\n"
+        "  frond impair leaf1:p3 loss=0.1% delay=1ms jitter=100us seed=7\n"
+        "  frond impair leaf1:p3 silent            # carrier stays up, every frame is lost\n"
+        "  frond impair leaf1:p3 --clear");
     return c;
   }
 
@@ -79,7 +88,8 @@ class Impair final : public Command {
       }
     }
     if (link == nullptr) {
-      return fail(global, {Error::Code::invalid_argument, fmt::format("{} has no link", port->text())});
+      return fail(global,
+                  {Error::Code::invalid_argument, fmt::format("{} has no link", port->text())});
     }
     const bool at_a = link->a.node == port->node && link->a.port == port->port;
     std::vector<Client::ImpairmentChange> ends;
@@ -98,10 +108,13 @@ class Impair final : public Command {
     for (const auto& end : ends) {
       const bool out = &end == &ends[0] && direction_ != "in";
       const LinkEnd& to = out ? there : here;
-      list.push_back({{"node", end.node}, {"port", end.port}, {"to", to.node + ":" + to.port},
+      list.push_back({{"node", end.node},
+                      {"port", end.port},
+                      {"to", to.node + ":" + to.port},
                       {"impairment", impairment_json(end.impairment)}});
       if (!global.json) {
-        fmt::print("{}:{} -> {}:{}  {}\n", end.node, end.port, to.node, to.port, impairment_text(end.impairment));
+        fmt::print("{}:{} -> {}:{}  {}\n", end.node, end.port, to.node, to.port,
+                   impairment_text(end.impairment));
       }
     }
     if (global.json) print_json({{"schema", "frond.impair/1"}, {"directions", std::move(list)}});

@@ -21,8 +21,11 @@ class List final : public Command {
 
   int run(Global& global) override {
     Json list = Json::array();
-    Table table({{"NAME", Table::Align::left}, {"STATE", Table::Align::left}, {"PID", Table::Align::right},
-                 {"UP FOR", Table::Align::right}, {"FILE", Table::Align::left}});
+    Table table({{"NAME", Table::Align::left},
+                 {"STATE", Table::Align::left},
+                 {"PID", Table::Align::right},
+                 {"UP FOR", Table::Align::right},
+                 {"FILE", Table::Align::left}});
     for (const Found& f : all_fabrics()) {
       const std::string file = f.record ? f.record->config : "";
       const pid_t pid = f.record ? f.record->process.pid : 0;
@@ -32,8 +35,12 @@ class List final : public Command {
           if (auto info = (*client)->info()) age = duration_text(info->now - info->started);
         }
       }
-      list.push_back({{"name", f.name}, {"state", f.running ? "running" : "crashed"}, {"pid", pid}, {"config", file}});
-      table.add({f.name, f.running ? "running" : "crashed", pid == 0 ? "" : std::to_string(pid), age, file});
+      list.push_back({{"name", f.name},
+                      {"state", f.running ? "running" : "crashed"},
+                      {"pid", pid},
+                      {"config", file}});
+      table.add({f.name, f.running ? "running" : "crashed", pid == 0 ? "" : std::to_string(pid),
+                 age, file});
     }
     if (global.json) {
       print_json({{"schema", "frond.list/1"}, {"fabrics", std::move(list)}});

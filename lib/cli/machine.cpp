@@ -41,7 +41,9 @@ std::string slurp(const std::string& path) {
 // "NAME: value" in a file like /proc/meminfo.
 std::uint64_t field(const std::string& text, const std::string& name, int base = 10) {
   const std::size_t at = text.find("\n" + name + ":");
-  const std::size_t start = text.rfind(name + ":", 0) == 0 ? name.size() + 1 : at == text.npos ? text.npos : at + name.size() + 2;
+  const std::size_t start = text.rfind(name + ":", 0) == 0 ? name.size() + 1
+                            : at == text.npos              ? text.npos
+                                                           : at + name.size() + 2;
   return start == text.npos ? 0 : std::strtoull(text.c_str() + start, nullptr, base);
 }
 
@@ -49,7 +51,8 @@ std::optional<std::string> try_netns() {
   const pid_t child = fork();
   if (child == 0) _exit(unshare(CLONE_NEWNET) == 0 ? 0 : errno & 0x7f);
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status)) return "no process can be made";
+  if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
+    return "no process can be made";
   if (WEXITSTATUS(status) == 0) return {};
   return std::strerror(WEXITSTATUS(status));
 }
@@ -87,7 +90,8 @@ bool tcp_taken(std::uint16_t port) {
   a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  const bool taken = bind(fd, reinterpret_cast<sockaddr*>(&a), sizeof(a)) != 0 && errno == EADDRINUSE;
+  const bool taken =
+      bind(fd, reinterpret_cast<sockaddr*>(&a), sizeof(a)) != 0 && errno == EADDRINUSE;
   close(fd);
   return taken;
 }
@@ -112,12 +116,14 @@ InterfaceFacts look_at_interface(const std::string& name) {
   if (ioctl(fd, SIOCGIFMTU, &request) == 0) i.mtu = static_cast<std::uint32_t>(request.ifr_mtu);
   ethtool_value value{ETHTOOL_GFLAGS, 0};
   request.ifr_data = reinterpret_cast<char*>(&value);
-  if (ioctl(fd, SIOCETHTOOL, &request) == 0) i.tx_vlan_offload = (value.data & ETH_FLAG_TXVLAN) != 0;
+  if (ioctl(fd, SIOCETHTOOL, &request) == 0)
+    i.tx_vlan_offload = (value.data & ETH_FLAG_TXVLAN) != 0;
   close(fd);
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) == 0) {
     for (const ifaddrs* a = all; a != nullptr; a = a->ifa_next) {
-      i.has_address = i.has_address || (name == a->ifa_name && a->ifa_addr != nullptr && a->ifa_addr->sa_family == AF_INET);
+      i.has_address = i.has_address || (name == a->ifa_name && a->ifa_addr != nullptr &&
+                                        a->ifa_addr->sa_family == AF_INET);
     }
     freeifaddrs(all);
   }
@@ -155,8 +161,9 @@ Facts look_at_machine(const std::vector<std::string>& interfaces) {
   const fs::path parent = fs::path(f.run_root).parent_path();
   std::error_code ignored;
   const fs::path there = fs::exists(f.run_root, ignored) ? fs::path(f.run_root) : parent;
-  if (access(there.c_str(), W_OK) != 0) f.run_dir = fmt::format("{}: {}", f.run_root, std::strerror(errno));
-  struct statvfs vfs{};
+  if (access(there.c_str(), W_OK) != 0)
+    f.run_dir = fmt::format("{}: {}", f.run_root, std::strerror(errno));
+  struct statvfs vfs {};
   if (statvfs(there.c_str(), &vfs) == 0) f.run_free = std::uint64_t{vfs.f_bavail} * vfs.f_frsize;
   f.fabricd = static_cast<bool>(find_fabricd());
   if (const int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0); fd >= 0) {
@@ -165,8 +172,9 @@ Facts look_at_machine(const std::vector<std::string>& interfaces) {
   } else {
     f.af_xdp = errno == EPERM;
   }
-  f.userns_restricted = slurp("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").rfind("1", 0) == 0 ||
-                        slurp("/proc/sys/kernel/unprivileged_userns_clone").rfind("0", 0) == 0;
+  f.userns_restricted =
+      slurp("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").rfind("1", 0) == 0 ||
+      slurp("/proc/sys/kernel/unprivileged_userns_clone").rfind("0", 0) == 0;
   const std::string memory = slurp("/proc/meminfo");
   f.memory_available = field(memory, "MemAvailable") * 1024;
   f.hugepages_total = field(memory, "HugePages_Total");
@@ -175,12 +183,14 @@ Facts look_at_machine(const std::vector<std::string>& interfaces) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) f.files = limit.rlim_max;
   if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0) f.memlock = limit.rlim_max;
-  for (const char* driver : {"net_af_packet", "net_af_xdp", "net_tap", "net_vhost", "net_virtio", "net_memif", "net_pcap", "net_null"}) {
+  for (const char* driver : {"net_af_packet", "net_af_xdp", "net_tap", "net_vhost", "net_virtio",
+                             "net_memif", "net_pcap", "net_null"}) {
     if (!driver_there(driver)) f.missing_drivers.emplace_back(driver);
   }
   f.iommu = !fs::is_empty("/sys/kernel/iommu_groups", ignored) && !ignored;
   f.vfio = fs::exists("/dev/vfio/vfio", ignored);
-  f.vfio_noiommu = slurp("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode").rfind("Y", 0) == 0;
+  f.vfio_noiommu =
+      slurp("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode").rfind("Y", 0) == 0;
   f.management_port_taken = tcp_taken(9339);
   const auto fabrics = all_fabrics();
   for (const Found& found : fabrics) {

@@ -14,9 +14,12 @@ std::string troff(const std::string& text) {
   bool line_start = true;
   for (char c : text) {
     if (line_start && (c == '.' || c == '\'')) out += "\\&";
-    if (c == '\\') out += "\\e";
-    else if (c == '-') out += "\\-";
-    else out += c;
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else
+      out += c;
     line_start = c == '\n';
   }
   return out;
@@ -24,10 +27,14 @@ std::string troff(const std::string& text) {
 
 std::string option_line(const CLI::Option& o) {
   std::string names;
-  for (const std::string& s : o.get_snames()) names += (names.empty() ? "" : ", ") + ("\\fB\\-" + troff(s) + "\\fR");
-  for (const std::string& l : o.get_lnames()) names += (names.empty() ? "" : ", ") + ("\\fB\\-\\-" + troff(l) + "\\fR");
-  if (o.get_positional() && names.empty()) names = "\\fI" + troff(o.get_type_name()) + "\\fR";
-  else if (o.get_items_expected_max() > 0) names += " \\fI" + troff(o.get_type_name()) + "\\fR";
+  for (const std::string& s : o.get_snames())
+    names += (names.empty() ? "" : ", ") + ("\\fB\\-" + troff(s) + "\\fR");
+  for (const std::string& l : o.get_lnames())
+    names += (names.empty() ? "" : ", ") + ("\\fB\\-\\-" + troff(l) + "\\fR");
+  if (o.get_positional() && names.empty())
+    names = "\\fI" + troff(o.get_type_name()) + "\\fR";
+  else if (o.get_items_expected_max() > 0)
+    names += " \\fI" + troff(o.get_type_name()) + "\\fR";
   return names;
 }
 
@@ -35,7 +42,8 @@ std::string synopsis(const CLI::App& command) {
   std::string line = fmt::format("\\fBfrond {}\\fR", troff(command.get_name()));
   for (const CLI::Option* o : command.get_options()) {
     if (!o->get_positional()) continue;
-    const std::string name = fmt::format("\\fI{}\\fR{}", troff(o->get_type_name()), o->get_items_expected_max() > 1 ? " ..." : "");
+    const std::string name = fmt::format("\\fI{}\\fR{}", troff(o->get_type_name()),
+                                         o->get_items_expected_max() > 1 ? " ..." : "");
     line += o->get_required() ? " " + name : " [" + name + "]";
   }
   return line + " [\\fIoptions\\fR]";
@@ -58,9 +66,11 @@ std::string man_page(const CLI::App& app, const CLI::App& command) {
   section("SYNOPSIS");
   page += (all ? "\\fBfrond\\fR \\fIcommand\\fR [\\fIarguments\\fR]" : synopsis(command)) + "\n";
   section(all ? "COMMANDS" : "OPTIONS");
-  for (const CLI::App* s : all ? app.get_subcommands([](const CLI::App*) { return true; }) : std::vector<const CLI::App*>()) {
+  for (const CLI::App* s : all ? app.get_subcommands([](const CLI::App*) { return true; })
+                               : std::vector<const CLI::App*>()) {
     if (hidden(*s)) continue;
-    page += fmt::format(".TP\n\\fBfrond\\-{}\\fR(1)\n{}\n", troff(s->get_name()), troff(s->get_description()));
+    page += fmt::format(".TP\n\\fBfrond\\-{}\\fR(1)\n{}\n", troff(s->get_name()),
+                        troff(s->get_description()));
   }
   for (const CLI::Option* o : command.get_options()) {
     page += fmt::format(".TP\n{}\n{}\n", option_line(*o), troff(o->get_description()));
@@ -70,7 +80,9 @@ std::string man_page(const CLI::App& app, const CLI::App& command) {
     page += ".nf\n" + troff(command.get_footer()) + "\n.fi\n";
   }
   section("EXIT STATUS");
-  page += "0 when it was done, 1 when it was refused or failed, 2 when something could not be read or run.\n";
+  page +=
+      "0 when it was done, 1 when it was refused or failed, 2 when something could not be read or "
+      "run.\n";
   section("SEE ALSO");
   page += all ? "\\fBip\\-netns\\fR(8), \\fBgnmic\\fR(1)\n" : "\\fBfrond\\fR(1)\n";
   return page;

@@ -26,8 +26,7 @@ class PcapngWriter::Block {
     put(type);
     put(std::uint32_t{0});  // length: filled in when it is known
   }
-  template <class T>
-  void put(T value) {
+  template <class T> void put(T value) {
     const auto* p = reinterpret_cast<const std::uint8_t*>(&value);
     bytes_.insert(bytes_.end(), p, p + sizeof(T));
   }
@@ -41,7 +40,9 @@ class PcapngWriter::Block {
     put(static_cast<std::uint16_t>(size));
     padded(data, size);
   }
-  void option(std::uint16_t code, const std::string& text) { option(code, text.data(), std::min<std::size_t>(text.size(), 65535)); }
+  void option(std::uint16_t code, const std::string& text) {
+    option(code, text.data(), std::min<std::size_t>(text.size(), 65535));
+  }
   std::span<const std::uint8_t> done() {
     put(kOptEnd);
     put(std::uint16_t{0});
@@ -78,7 +79,8 @@ bool PcapngWriter::interface(const std::string& name) {
 
 bool PcapngWriter::frame(const management::CapturedFrame& f) {
   using Direction = management::CapturedFrame::Direction;
-  const auto [it, fresh] = interfaces_.emplace(f.interface, static_cast<std::uint32_t>(interfaces_.size()));
+  const auto [it, fresh] =
+      interfaces_.emplace(f.interface, static_cast<std::uint32_t>(interfaces_.size()));
   if (fresh && !interface(f.interface)) return false;
   Block b(kEnhancedPacket);
   b.put(it->second);
@@ -88,7 +90,9 @@ bool PcapngWriter::frame(const management::CapturedFrame& f) {
   b.put(static_cast<std::uint32_t>(f.bytes.size()));
   b.put(std::max(f.wire_length, static_cast<std::uint32_t>(f.bytes.size())));
   b.padded(f.bytes.data(), f.bytes.size());
-  const std::uint32_t direction = f.direction == Direction::in ? 1 : f.direction == Direction::out ? 2 : 0;
+  const std::uint32_t direction = f.direction == Direction::in    ? 1
+                                  : f.direction == Direction::out ? 2
+                                                                  : 0;
   if (direction != 0) b.option(kEpbFlags, &direction, sizeof(direction));
   std::string comment = f.comment;
   if (f.direction == Direction::drop) comment = "dropped: " + comment;

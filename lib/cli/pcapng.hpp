@@ -16,7 +16,8 @@ class PcapngWriter {
  public:
   // false: what is written cannot be written (disk full, the reader is gone).
   using Write = std::function<bool(std::span<const std::uint8_t>)>;
-  PcapngWriter(Write write, std::string application) : write_(std::move(write)), application_(std::move(application)) {}
+  PcapngWriter(Write write, std::string application)
+      : write_(std::move(write)), application_(std::move(application)) {}
 
   bool start();  // the section header
   bool frame(const management::CapturedFrame& frame);

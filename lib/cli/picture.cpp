@@ -49,19 +49,24 @@ std::string duration_text(Time d) {
   return fmt::format("{} d {} h", s / 86400, s / 3600 % 24);
 }
 
-std::string picture(const FabricInfo& info, const std::vector<Node>& nodes, const std::vector<Link>& links) {
+std::string picture(const FabricInfo& info, const std::vector<Node>& nodes,
+                    const std::vector<Link>& links) {
   std::map<std::string, const Node*> by_name;
   std::vector<std::pair<std::string, unsigned>> roles;  // from the top down
   for (const char* role : {"core", "spine", "leaf", "switch", "host"}) roles.emplace_back(role, 0);
   for (const Node& n : nodes) {
     by_name[n.name] = &n;
-    const auto it = std::find_if(roles.begin(), roles.end(), [&](const auto& r) { return r.first == n.role; });
-    if (it == roles.end()) roles.emplace_back(n.role, 1);
-    else ++it->second;
+    const auto it =
+        std::find_if(roles.begin(), roles.end(), [&](const auto& r) { return r.first == n.role; });
+    if (it == roles.end())
+      roles.emplace_back(n.role, 1);
+    else
+      ++it->second;
   }
   std::string counts;
   for (const auto& [role, n] : roles) {
-    if (n != 0) counts += fmt::format("{}{}", counts.empty() ? "" : ", ", plural(n, role, role_plural(role)));
+    if (n != 0)
+      counts += fmt::format("{}{}", counts.empty() ? "" : ", ", plural(n, role, role_plural(role)));
   }
   Rate fastest;
   for (const Link& l : links) fastest = std::max(fastest, l.rate);
@@ -104,7 +109,8 @@ std::string picture(const FabricInfo& info, const std::vector<Node>& nodes, cons
     line += fmt::format("{:{}} ── {}", leaf, middle, below);
     out += cut(line, kWidth) + "\n";
   }
-  if (lines > kMaxLines) out += fmt::format("  ... and {} more; frond graph shows all\n", lines - kMaxLines);
+  if (lines > kMaxLines)
+    out += fmt::format("  ... and {} more; frond graph shows all\n", lines - kMaxLines);
   return out;
 }
 

@@ -25,7 +25,8 @@ fs::path config_directory() {
   if (const char* dir = std::getenv("FROND_CONFIG_DIR"); dir != nullptr && *dir != 0) return dir;
   std::error_code ignored;
   const fs::path here = own_directory();
-  if (fs::is_directory(here / "../share/frond/configs", ignored)) return here / "../share/frond/configs";
+  if (fs::is_directory(here / "../share/frond/configs", ignored))
+    return here / "../share/frond/configs";
   fs::path p = here;
   for (int up = 0; up < 5 && p.has_relative_path(); ++up, p = p.parent_path()) {
     if (fs::is_directory(p / "configs", ignored)) return p / "configs";
@@ -36,15 +37,17 @@ fs::path config_directory() {
 }  // namespace
 
 Result<std::string> find_fabricd() {
-  if (const char* path = std::getenv("FROND_FABRICD"); path != nullptr && *path != 0) return std::string(path);
+  if (const char* path = std::getenv("FROND_FABRICD"); path != nullptr && *path != 0)
+    return std::string(path);
   const fs::path here = own_directory();
   for (const char* place : {"fabricd", "../libexec/frond/fabricd", "../fabric/fabricd"}) {
     const fs::path p = (here / place).lexically_normal();
     if (access(p.c_str(), X_OK) == 0) return p.string();
   }
-  return Error{Error::Code::not_found,
-               fmt::format("fabricd is not beside {}/frond; install it, or set FROND_FABRICD to its path",
-                           here.string())};
+  return Error{
+      Error::Code::not_found,
+      fmt::format("fabricd is not beside {}/frond; install it, or set FROND_FABRICD to its path",
+                  here.string())};
 }
 
 std::vector<std::string> shipped_configs() {
@@ -65,14 +68,18 @@ Result<std::string> find_config(const std::string& file) {
   if (file.find('/') == file.npos) {
     fs::path shipped = config_directory() / file;
     if (shipped.extension() != ".yaml") shipped += ".yaml";
-    if (fs::exists(shipped, ignored)) return fs::absolute(shipped, ignored).lexically_normal().string();
+    if (fs::exists(shipped, ignored))
+      return fs::absolute(shipped, ignored).lexically_normal().string();
   }
   const auto known = shipped_configs();
   const std::string near = nearest(file, known);
-  return Error{Error::Code::not_found,
-               near.empty() ? fmt::format("there is no file '{}', nor a shipped configuration of that name: {}",
-                                          file, known.empty() ? "none are installed" : fmt::format("{}", fmt::join(known, " ")))
-                            : fmt::format("there is no file '{}'; did you mean {}?", file, near)};
+  return Error{
+      Error::Code::not_found,
+      near.empty()
+          ? fmt::format(
+                "there is no file '{}', nor a shipped configuration of that name: {}", file,
+                known.empty() ? "none are installed" : fmt::format("{}", fmt::join(known, " ")))
+          : fmt::format("there is no file '{}'; did you mean {}?", file, near)};
 }
 
 Error become_fabricd(const std::vector<std::string>& arguments) {

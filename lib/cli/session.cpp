@@ -56,9 +56,11 @@ Result<std::string> choose_fabric(const std::string& given) {
   std::vector<Found> running;
   for (Found& f : all_fabrics()) {
     if (!given.empty() && f.name == given && !f.running) {
-      return Error{Error::Code::unavailable,
-                   fmt::format("fabric '{}' has crashed; frond down {} cleans up, then frond up starts it again",
-                               given, given)};
+      return Error{
+          Error::Code::unavailable,
+          fmt::format(
+              "fabric '{}' has crashed; frond down {} cleans up, then frond up starts it again",
+              given, given)};
     }
     if (f.running) running.push_back(std::move(f));
   }
@@ -68,9 +70,10 @@ Result<std::string> choose_fabric(const std::string& given) {
     for (const Found& f : running) {
       if (f.name == given) return given;
     }
-    return Error{Error::Code::not_found,
-                 fmt::format("no fabric named '{}' is running; frond up FILE starts one; running: {}", given,
-                             names.empty() ? "none" : names)};
+    return Error{
+        Error::Code::not_found,
+        fmt::format("no fabric named '{}' is running; frond up FILE starts one; running: {}", given,
+                    names.empty() ? "none" : names)};
   }
   if (running.empty()) {
     return Error{Error::Code::not_found, "no fabric is running; frond up demo starts one"};
@@ -83,7 +86,8 @@ Result<std::string> choose_fabric(const std::string& given) {
   return running[0].name;
 }
 
-Result<std::unique_ptr<management::Client>> open_fabric(const std::string& given, std::string* chosen) {
+Result<std::unique_ptr<management::Client>> open_fabric(const std::string& given,
+                                                        std::string* chosen) {
   auto name = choose_fabric(given);
   if (!name) return name.error();
   if (chosen != nullptr) *chosen = *name;
@@ -111,8 +115,11 @@ Result<PortName> find_port(management::Client& client, const std::string& text) 
   if (text.find(':') == text.npos && of_node.size() == 1) return find_port(client, of_node[0]);
   std::string hint;
   if (!of_node.empty()) {
-    hint = fmt::format("; its ports: {}", fmt::join(of_node.begin(),
-                       of_node.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(of_node.size(), 8)), " "));
+    hint = fmt::format("; its ports: {}",
+                       fmt::join(of_node.begin(),
+                                 of_node.begin() + static_cast<std::ptrdiff_t>(
+                                                       std::min<std::size_t>(of_node.size(), 8)),
+                                 " "));
     if (of_node.size() > 8) hint += " ...";
   } else if (const std::string near = nearest(text, *ports); !near.empty()) {
     hint = fmt::format("; did you mean {}?", near);

@@ -18,7 +18,8 @@ std::string split_fabric(std::string text, std::string& fabric);
 // The fabric that is meant: the given name, else the only one that runs. The error says what runs
 // and what to do.
 Result<std::string> choose_fabric(const std::string& given);
-Result<std::unique_ptr<management::Client>> open_fabric(const std::string& given, std::string* chosen = nullptr);
+Result<std::unique_ptr<management::Client>> open_fabric(const std::string& given,
+                                                        std::string* chosen = nullptr);
 
 struct PortName {
   std::string node, port;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -17,7 +18,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -42,8 +42,9 @@ std::string boot_id() {
 }
 
 Error failed(std::string_view what, const std::string& path) {
-  return {errno == EACCES || errno == EPERM ? Error::Code::permission_denied : Error::Code::unavailable,
-          fmt::format("cannot {} {}: {}", what, path, std::strerror(errno))};
+  return {
+      errno == EACCES || errno == EPERM ? Error::Code::permission_denied : Error::Code::unavailable,
+      fmt::format("cannot {} {}: {}", what, path, std::strerror(errno))};
 }
 
 // The processes whose network namespace is one of these, but not our own ancestors: `frond down`
@@ -55,14 +56,15 @@ std::vector<pid_t> processes_in(const std::set<std::pair<dev_t, ino_t>>& namespa
     const std::string stat_text = slurp(fmt::format("/proc/{}/stat", p));
     const std::size_t close = stat_text.rfind(')');
     if (close == stat_text.npos) break;
-    p = static_cast<pid_t>(std::strtol(stat_text.c_str() + std::min(close + 4, stat_text.size()), nullptr, 10));
+    p = static_cast<pid_t>(
+        std::strtol(stat_text.c_str() + std::min(close + 4, stat_text.size()), nullptr, 10));
   }
   std::vector<pid_t> found;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != name.npos) continue;
-    struct stat st{};
+    struct stat st {};
     if (stat((entry.path() / "ns/net").c_str(), &st) != 0) continue;
     const auto pid = static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
     if (namespaces.contains({st.st_dev, st.st_ino}) && !ours.contains(pid)) found.push_back(pid);
@@ -72,10 +74,10 @@ std::vector<pid_t> processes_in(const std::set<std::pair<dev_t, ino_t>>& namespa
 
 unsigned end_processes(const std::vector<std::string>& names) {
   std::set<std::pair<dev_t, ino_t>> ids;
-  struct stat own{};
+  struct stat own {};
   (void)stat("/proc/self/ns/net", &own);
   for (const std::string& name : names) {
-    struct stat st{};
+    struct stat st {};
     // A name on which nothing is mounted is a plain file; our own namespace is never a host's.
     if (stat(netns_path(name).c_str(), &st) != 0 || st.st_ino == own.st_ino) continue;
     ids.insert({st.st_dev, st.st_ino});
@@ -113,11 +115,16 @@ std::string state_dir(const std::string& name) { return run_root() + "/" + name;
 std::string socket_path(const std::string& name) { return state_dir(name) + "/mgmt.sock"; }
 
 Status check_name(const std::string& name) {
-  auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'; };
-  if (name.empty() || name.size() > 32 || name[0] == '-' || !std::all_of(name.begin(), name.end(), good)) {
-    return Error{Error::Code::invalid_argument,
-                 fmt::format("'{}' is no name for a fabric: letters, digits and dashes, at most 32; "
-                             "choose one with --name", name)};
+  auto good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  if (name.empty() || name.size() > 32 || name[0] == '-' ||
+      !std::all_of(name.begin(), name.end(), good)) {
+    return Error{
+        Error::Code::invalid_argument,
+        fmt::format("'{}' is no name for a fabric: letters, digits and dashes, at most 32; "
+                    "choose one with --name",
+                    name)};
   }
   return {};
 }
@@ -144,13 +151,16 @@ bool alive(const Process& process) {
 }
 
 Status write_record(const Record& record) {
-  const nlohmann::ordered_json json = {{"schema", "frond.state/1"}, {"name", record.name},
-                                       {"config", record.config}, {"pid", record.process.pid},
+  const nlohmann::ordered_json json = {{"schema", "frond.state/1"},
+                                       {"name", record.name},
+                                       {"config", record.config},
+                                       {"pid", record.process.pid},
                                        {"start_ticks", record.process.start_ticks},
                                        {"boot", record.process.boot}};
   const std::string path = state_dir(record.name) + "/fabric.json";
   const std::string temporary = path + ".new";
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int fd =
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return failed("write", path);
   const std::string text = json.dump(2) + "\n";
   const bool written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -182,7 +192,8 @@ std::vector<Found> all_fabrics() {
     f.running = f.record && alive(f.record->process);
     found.push_back(std::move(f));
   }
-  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.name < b.name; });
+  std::sort(found.begin(), found.end(),
+            [](const Found& a, const Found& b) { return a.name < b.name; });
   return found;
 }
 
@@ -192,7 +203,8 @@ std::vector<std::string> recorded_namespaces(const std::string& name) {
   for (std::string line; std::getline(lines, line);) {
     // Only names that a fabric of this name gives: the file cannot make us remove anything else.
     const bool ours = line == "frond-" + name || line.rfind(name + "-", 0) == 0;
-    if (ours && line.find('/') == line.npos && std::find(names.begin(), names.end(), line) == names.end()) {
+    if (ours && line.find('/') == line.npos &&
+        std::find(names.begin(), names.end(), line) == names.end()) {
       names.push_back(line);
     }
   }
@@ -211,13 +223,14 @@ bool wait_end(pid_t pid, int milliseconds) {
 Result<Teardown> tear_down(const std::string& name) {
   Teardown done;
   const std::string dir = state_dir(name);
-  struct stat st{};
+  struct stat st {};
   if (lstat(dir.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) {
     return Error{Error::Code::not_found, fmt::format("there is no fabric '{}'", name)};
   }
   if (st.st_uid != geteuid()) {
-    return Error{Error::Code::permission_denied,
-                 fmt::format("fabric '{}' belongs to uid {}; run frond down as that user", name, st.st_uid)};
+    return Error{
+        Error::Code::permission_denied,
+        fmt::format("fabric '{}' belongs to uid {}; run frond down as that user", name, st.st_uid)};
   }
   if (const auto record = read_record(name); record && alive(record->process)) {
     done.was_running = true;
@@ -229,8 +242,9 @@ Result<Teardown> tear_down(const std::string& name) {
       kill(record->process.pid, SIGKILL);
       done.killed = true;
       if (!wait_end(record->process.pid, 10'000)) {
-        return Error{Error::Code::unavailable,
-                     fmt::format("process {} does not end, not even when killed", record->process.pid)};
+        return Error{
+            Error::Code::unavailable,
+            fmt::format("process {} does not end, not even when killed", record->process.pid)};
       }
     }
   }
@@ -243,7 +257,9 @@ Result<Teardown> tear_down(const std::string& name) {
   }
   std::error_code error;
   fs::remove_all(dir, error);
-  if (error) return Error{Error::Code::unavailable, fmt::format("cannot remove {}: {}", dir, error.message())};
+  if (error)
+    return Error{Error::Code::unavailable,
+                 fmt::format("cannot remove {}: {}", dir, error.message())};
   return done;
 }
 
@@ -253,7 +269,8 @@ Result<Lock> Lock::take() {
   fs::create_directories(root, error);
   if (error) {
     return Error{Error::Code::permission_denied,
-                 fmt::format("cannot make {}: {}; run as root, or set FROND_RUN_DIR", root, error.message())};
+                 fmt::format("cannot make {}: {}; run as root, or set FROND_RUN_DIR", root,
+                             error.message())};
   }
   const std::string path = root + "/.lock";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

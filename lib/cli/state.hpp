@@ -54,9 +54,9 @@ std::vector<std::string> recorded_namespaces(const std::string& name);
 // the state directory. What it did, line by line.
 struct Teardown {
   bool was_running = false;
-  bool killed = false;        // it did not end when it was asked to
+  bool killed = false;  // it did not end when it was asked to
   unsigned namespaces = 0;
-  unsigned processes = 0;     // of hosts
+  unsigned processes = 0;  // of hosts
 };
 Result<Teardown> tear_down(const std::string& name);
 

@@ -18,14 +18,19 @@ namespace {
 class Sim final : public Command {
  public:
   CLI::App* declare(CLI::App& app, Global& global) override {
-    CLI::App* c = app.add_subcommand("sim", "The same file in virtual time: exact, and the same every time");
-    c->add_option("file", file_, "YAML file, or the name of a shipped configuration")->required()->type_name("FILE");
-    c->add_option("--seed", seed_, "Where chance starts; the file's own without it")->type_name("N");
+    CLI::App* c =
+        app.add_subcommand("sim", "The same file in virtual time: exact, and the same every time");
+    c->add_option("file", file_, "YAML file, or the name of a shipped configuration")
+        ->required()
+        ->type_name("FILE");
+    c->add_option("--seed", seed_, "Where chance starts; the file's own without it")
+        ->type_name("N");
     c->add_option("--duration", duration_, "Of virtual time: 10ms")->type_name("TIME");
     c->allow_extras();
     add_json(c, global);
-    c->footer("Further options are fabricd's: fabricd sim --help.\n\n"
-              "Example:\n  frond sim leaf-spine-2x2 --seed 7 --json | jq .trace_hash");
+    c->footer(
+        "Further options are fabricd's: fabricd sim --help.\n\n"
+        "Example:\n  frond sim leaf-spine-2x2 --seed 7 --json | jq .trace_hash");
     app_ = c;
     return c;
   }
@@ -53,7 +58,8 @@ class Sim final : public Command {
 class Validate final : public Command {
  public:
   CLI::App* declare(CLI::App& app, Global& global) override {
-    CLI::App* c = app.add_subcommand("validate", "Check files: every error, where it is and what was meant");
+    CLI::App* c =
+        app.add_subcommand("validate", "Check files: every error, where it is and what was meant");
     c->add_option("files", files_, "YAML files")->required()->type_name("FILE");
     c->add_flag("--strict", strict_, "Warnings count: exit status 3");
     c->add_flag("--json", global.json, "SARIF 2.1.0");
@@ -87,17 +93,22 @@ class Validate final : public Command {
 class Graph final : public Command {
  public:
   CLI::App* declare(CLI::App& app, Global& global) override {
-    CLI::App* c = app.add_subcommand("graph", "A picture of a file, or of the running fabric with its links' state");
+    CLI::App* c = app.add_subcommand(
+        "graph", "A picture of a file, or of the running fabric with its links' state");
     c->add_option("file", file_, "YAML file; without it, the running fabric")->type_name("FILE");
-    c->add_option("-f,--format", format_, "How")->check(CLI::IsMember({"text", "dot", "svg", "html", "mermaid"}))->capture_default_str();
-    c->add_option("-o,--output", output_, "Where to; standard output without it")->type_name("FILE");
+    c->add_option("-f,--format", format_, "How")
+        ->check(CLI::IsMember({"text", "dot", "svg", "html", "mermaid"}))
+        ->capture_default_str();
+    c->add_option("-o,--output", output_, "Where to; standard output without it")
+        ->type_name("FILE");
     add_name(c, global);
     return c;
   }
 
   int run(Global& global) override {
     if (!output_.empty() && freopen(output_.c_str(), "w", stdout) == nullptr) {
-      fail(global, {Error::Code::unavailable, fmt::format("cannot write {}: {}", output_, std::strerror(errno))});
+      fail(global, {Error::Code::unavailable,
+                    fmt::format("cannot write {}: {}", output_, std::strerror(errno))});
       return kCannot;
     }
     if (!file_.empty() && file_ != "running") {

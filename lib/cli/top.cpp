@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // frond top: the busiest ports, live.
+#include "cli/top.hpp"
+
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -14,7 +16,6 @@
 #include "cli/picture.hpp"
 #include "cli/session.hpp"
 #include "cli/text.hpp"
-#include "cli/top.hpp"
 
 namespace frond::cli {
 
@@ -42,7 +43,9 @@ std::vector<PortRates> port_rates(const std::vector<management::Node>& before, T
         then = it->second->counters;
         for (const auto& d : it->second->drops) drops_then += static_cast<double>(d.packets);
       }
-      auto rate = [&](std::uint64_t a, std::uint64_t b) { return static_cast<double>(b - a) / seconds; };
+      auto rate = [&](std::uint64_t a, std::uint64_t b) {
+        return static_cast<double>(b - a) / seconds;
+      };
       r.in_bps = rate(then.in_octets, i.counters.in_octets) * 8;
       r.out_bps = rate(then.out_octets, i.counters.out_octets) * 8;
       r.in_pps = rate(then.in_pkts, i.counters.in_pkts);
@@ -65,10 +68,12 @@ void sort_rates(std::vector<PortRates>& rates, const std::string& by) {
     return r.load;
   };
   if (by == "port") return;  // as they come
-  std::stable_sort(rates.begin(), rates.end(), [&](const PortRates& a, const PortRates& b) { return key(a) > key(b); });
+  std::stable_sort(rates.begin(), rates.end(),
+                   [&](const PortRates& a, const PortRates& b) { return key(a) > key(b); });
 }
 
-std::string top_text(const management::FabricInfo& info, const std::vector<PortRates>& rates, unsigned width, unsigned height) {
+std::string top_text(const management::FabricInfo& info, const std::vector<PortRates>& rates,
+                     unsigned width, unsigned height) {
   double total = 0;
   double drops = 0;
   unsigned down = 0;
@@ -77,19 +82,30 @@ std::string top_text(const management::FabricInfo& info, const std::vector<PortR
     drops += r.drops;
     down += !r.up;
   }
-  std::string out = cut(fmt::format("{}  up {}  in {}b/s  drops {}/s  {} down  busy {}  {}", info.name,
-                                    duration_text(info.now - info.started), count(static_cast<std::uint64_t>(total)),
-                                    count(static_cast<std::uint64_t>(drops)), plural(down, "port", "ports"),
-                                    percent(info.busy), info.fidelity), width) + "\n\n";
-  Table table({{"PORT", Table::Align::left}, {"ST", Table::Align::left}, {"LOAD", Table::Align::right},
-               {"IN b/s", Table::Align::right}, {"OUT b/s", Table::Align::right}, {"IN pkt/s", Table::Align::right},
-               {"OUT pkt/s", Table::Align::right}, {"QUEUE", Table::Align::right}, {"DROP/s", Table::Align::right}});
+  std::string out =
+      cut(fmt::format("{}  up {}  in {}b/s  drops {}/s  {} down  busy {}  {}", info.name,
+                      duration_text(info.now - info.started),
+                      count(static_cast<std::uint64_t>(total)),
+                      count(static_cast<std::uint64_t>(drops)), plural(down, "port", "ports"),
+                      percent(info.busy), info.fidelity),
+          width) +
+      "\n\n";
+  Table table({{"PORT", Table::Align::left},
+               {"ST", Table::Align::left},
+               {"LOAD", Table::Align::right},
+               {"IN b/s", Table::Align::right},
+               {"OUT b/s", Table::Align::right},
+               {"IN pkt/s", Table::Align::right},
+               {"OUT pkt/s", Table::Align::right},
+               {"QUEUE", Table::Align::right},
+               {"DROP/s", Table::Align::right}});
   unsigned lines = height > 4 ? height - 4 : 1;
   auto n = [](double d) { return count(static_cast<std::uint64_t>(d)); };
   for (const PortRates& r : rates) {
     if (lines-- == 0) break;
-    table.add({cut(r.port, 18), r.up ? "up" : "DN", fmt::format("{:.0f}%", r.load * 100), n(r.in_bps), n(r.out_bps),
-               n(r.in_pps), n(r.out_pps), count(r.queue_bytes), n(r.drops)});
+    table.add({cut(r.port, 18), r.up ? "up" : "DN", fmt::format("{:.0f}%", r.load * 100),
+               n(r.in_bps), n(r.out_bps), n(r.in_pps), n(r.out_pps), count(r.queue_bytes),
+               n(r.drops)});
   }
   return out + table.text(width);
 }
@@ -124,9 +140,13 @@ class Top final : public Command {
   CLI::App* declare(CLI::App& app, Global& global) override {
     CLI::App* c = app.add_subcommand("top", "The busiest ports, live");
     c->add_option("--sort", sort_, "By load, in, out, drops, queue, or port")
-        ->check(CLI::IsMember({"load", "in", "out", "drops", "queue", "port"}))->capture_default_str();
+        ->check(CLI::IsMember({"load", "in", "out", "drops", "queue", "port"}))
+        ->capture_default_str();
     c->add_option("--filter", filter_, "Only ports whose name contains this")->type_name("TEXT");
-    c->add_option("--interval", interval_, "Milliseconds between looks")->check(CLI::Range(100, 60000))->type_name("MS")->capture_default_str();
+    c->add_option("--interval", interval_, "Milliseconds between looks")
+        ->check(CLI::Range(100, 60000))
+        ->type_name("MS")
+        ->capture_default_str();
     c->add_flag("--once", once_, "One look over one interval, then end");
     add_name(c, global);
     add_json(c, global);
@@ -144,8 +164,10 @@ class Top final : public Command {
       if (poll(nullptr, 0, interval_) < 0) return kFailed;
       if (auto s = look(**client); !s) return fail(global, s.error());
       const auto rates = current();
-      if (global.json) print_json(json(rates));
-      else fmt::print("{}", top_text(info_, rates, kWidth, static_cast<unsigned>(rates.size()) + 4));
+      if (global.json)
+        print_json(json(rates));
+      else
+        fmt::print("{}", top_text(info_, rates, kWidth, static_cast<unsigned>(rates.size()) + 4));
       return kDone;
     }
     // Ctrl-C is a key here: the terminal must be put back.
@@ -155,7 +177,9 @@ class Top final : public Command {
       while (ended) {
         winsize size{24, 80, 0, 0};
         ioctl(1, TIOCGWINSZ, &size);
-        fmt::print("\033[H\033[J{}", top_text(info_, current(), std::min<unsigned>(size.ws_col, kWidth), size.ws_row));
+        fmt::print(
+            "\033[H\033[J{}",
+            top_text(info_, current(), std::min<unsigned>(size.ws_col, kWidth), size.ws_row));
         fflush(stdout);
         pollfd p{0, POLLIN, 0};
         if (poll(&p, 1, interval_) == 1 && !key()) break;
@@ -169,8 +193,13 @@ class Top final : public Command {
   bool key() {
     char c = 0;
     if (read(0, &c, 1) != 1 || c == 'q' || c == 3 || c == 27) return false;
-    for (const auto& [letter, name] : std::initializer_list<std::pair<char, const char*>>{
-             {'l', "load"}, {'i', "in"}, {'o', "out"}, {'d', "drops"}, {'u', "queue"}, {'p', "port"}}) {
+    for (const auto& [letter, name] :
+         std::initializer_list<std::pair<char, const char*>>{{'l', "load"},
+                                                             {'i', "in"},
+                                                             {'o', "out"},
+                                                             {'d', "drops"},
+                                                             {'u', "queue"},
+                                                             {'p', "port"}}) {
       if (c == letter) sort_ = name;
     }
     return true;
@@ -200,10 +229,19 @@ class Top final : public Command {
   Json json(const std::vector<PortRates>& rates) const {
     Json list = Json::array();
     for (const PortRates& r : rates) {
-      list.push_back({{"port", r.port}, {"up", r.up}, {"load_ratio", r.load}, {"in_bps", r.in_bps}, {"out_bps", r.out_bps},
-                      {"in_pps", r.in_pps}, {"out_pps", r.out_pps}, {"queue_bytes", r.queue_bytes}, {"drops_per_s", r.drops}});
+      list.push_back({{"port", r.port},
+                      {"up", r.up},
+                      {"load_ratio", r.load},
+                      {"in_bps", r.in_bps},
+                      {"out_bps", r.out_bps},
+                      {"in_pps", r.in_pps},
+                      {"out_pps", r.out_pps},
+                      {"queue_bytes", r.queue_bytes},
+                      {"drops_per_s", r.drops}});
     }
-    return {{"schema", "frond.top/1"}, {"fabric", info_json(info_)}, {"interval_ns", (info_.now - from_).ns()},
+    return {{"schema", "frond.top/1"},
+            {"fabric", info_json(info_)},
+            {"interval_ns", (info_.now - from_).ns()},
             {"ports", std::move(list)}};
   }
 

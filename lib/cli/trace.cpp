@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // frond trace SRC DST: which way an imaginary packet goes, and why, stage by stage.
+#include "cli/trace.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "cli/json.hpp"
 #include "cli/session.hpp"
 #include "cli/text.hpp"
-#include "cli/trace.hpp"
 
 namespace frond::cli {
 
@@ -53,23 +54,41 @@ class Trace final : public Command {
  public:
   CLI::App* declare(CLI::App& app, Global& global) override {
     CLI::App* c = app.add_subcommand("trace", "Which way a packet would go, and why");
-    c->add_option("from", r_.from, "A host, or the port where the packet comes in")->required()->type_name("HOST");
+    c->add_option("from", r_.from, "A host, or the port where the packet comes in")
+        ->required()
+        ->type_name("HOST");
     c->add_option("to", r_.to, "A host")->type_name("HOST");
     c->add_option("--src", src_, "Source address, if not the host's")->type_name("ADDRESS");
     c->add_option("--dst", dst_, "Destination address, if not the host's")->type_name("ADDRESS");
     c->add_flag("-6,--ipv6", r_.ipv6, "Use the hosts' IPv6 addresses");
-    c->add_option("--proto", proto_, "udp, tcp, icmp, icmp6, or a number")->type_name("PROTOCOL")->capture_default_str();
+    c->add_option("--proto", proto_, "udp, tcp, icmp, icmp6, or a number")
+        ->type_name("PROTOCOL")
+        ->capture_default_str();
     c->add_option("--sport", r_.sport, "Source port")->type_name("PORT")->capture_default_str();
-    c->add_option("--dport", r_.dport, "Destination port")->type_name("PORT")->capture_default_str();
-    c->add_option("--dscp", r_.dscp, "Differentiated services code point")->check(CLI::Range(0, 63))->type_name("DSCP")->capture_default_str();
-    c->add_option("--ttl", r_.ttl, "Time to live, or hop limit")->type_name("TTL")->capture_default_str();
-    c->add_option("--size", r_.size, "Bytes of the frame, without FCS")->check(CLI::Range(60, 65535))->type_name("BYTES")->capture_default_str();
-    c->add_option("--frame", frame_, "This very frame, in hexadecimal; only FROM counts then")->type_name("HEX");
+    c->add_option("--dport", r_.dport, "Destination port")
+        ->type_name("PORT")
+        ->capture_default_str();
+    c->add_option("--dscp", r_.dscp, "Differentiated services code point")
+        ->check(CLI::Range(0, 63))
+        ->type_name("DSCP")
+        ->capture_default_str();
+    c->add_option("--ttl", r_.ttl, "Time to live, or hop limit")
+        ->type_name("TTL")
+        ->capture_default_str();
+    c->add_option("--size", r_.size, "Bytes of the frame, without FCS")
+        ->check(CLI::Range(60, 65535))
+        ->type_name("BYTES")
+        ->capture_default_str();
+    c->add_option("--frame", frame_, "This very frame, in hexadecimal; only FROM counts then")
+        ->type_name("HEX");
     add_name(c, global);
     add_json(c, global);
-    c->footer("The decisions are those of the data path itself, made on a copy: nothing is sent, learned\n"
-              "or counted. Ends with 1 when the packet would not arrive.\n\n"
-              "Examples:\n  frond trace h1 h4 --dscp 26 --size 4096\n  frond trace h1 h4 --proto tcp --dport 5201");
+    c->footer(
+        "The decisions are those of the data path itself, made on a copy: nothing is sent, "
+        "learned\n"
+        "or counted. Ends with 1 when the packet would not arrive.\n\n"
+        "Examples:\n  frond trace h1 h4 --dscp 26 --size 4096\n  frond trace h1 h4 --proto tcp "
+        "--dport 5201");
     return c;
   }
 
@@ -81,8 +100,10 @@ class Trace final : public Command {
     if (!client) return fail(global, client.error());
     auto report = (*client)->trace(r_);
     if (!report) return fail(global, report.error());
-    if (global.json) print_json(trace_json(*report));
-    else fmt::print("{}", trace_text(*report));
+    if (global.json)
+      print_json(trace_json(*report));
+    else
+      fmt::print("{}", trace_text(*report));
     return report->delivered ? kDone : kFailed;
   }
 
@@ -102,7 +123,8 @@ class Trace final : public Command {
     } else if (r_.to.empty() && dst_.empty()) {
       return invalid("say where to: a host, --dst ADDRESS or --frame HEX");
     }
-    const std::pair<const char*, int> kProtocols[] = {{"udp", 17}, {"tcp", 6}, {"icmp", 1}, {"icmp6", 58}};
+    const std::pair<const char*, int> kProtocols[] = {
+        {"udp", 17}, {"tcp", 6}, {"icmp", 1}, {"icmp6", 58}};
     for (const auto& [name, number] : kProtocols) {
       if (proto_ == name) {
         r_.protocol = static_cast<std::uint8_t>(number);
@@ -111,7 +133,9 @@ class Trace final : public Command {
     }
     char* end = nullptr;
     const unsigned long n = std::strtoul(proto_.c_str(), &end, 10);
-    if (proto_.empty() || *end != 0 || n > 255) return invalid(fmt::format("protocol '{}' is not udp, tcp, icmp, icmp6 or a number up to 255", proto_));
+    if (proto_.empty() || *end != 0 || n > 255)
+      return invalid(
+          fmt::format("protocol '{}' is not udp, tcp, icmp, icmp6 or a number up to 255", proto_));
     r_.protocol = static_cast<std::uint8_t>(n);
     return {};
   }

@@ -46,7 +46,8 @@ std::string name_in(const std::string& file) {
   for (std::string line; std::getline(in, line);) {
     if (line.rfind("name:", 0) != 0) continue;
     std::string name = line.substr(5, line.find('#') == line.npos ? line.npos : line.find('#') - 5);
-    std::erase_if(name, [](char c) { return c == ' ' || c == '"' || c == '\'' || c == '\r' || c == '\t'; });
+    std::erase_if(
+        name, [](char c) { return c == ' ' || c == '"' || c == '\'' || c == '\r' || c == '\t'; });
     return name;
   }
   return std::filesystem::path(file).stem();
@@ -57,12 +58,15 @@ class Up final : public Command {
   CLI::App* declare(CLI::App& app, Global& global) override {
     CLI::App* c = app.add_subcommand("up", "Start the fabric that a file describes");
     c->add_option("file", file_, "YAML file, or the name of a shipped configuration (demo)")
-        ->required()->type_name("FILE");
-    c->add_option("--name", global.fabric, "Name of the fabric, if not the file's own")->type_name("NAME");
+        ->required()
+        ->type_name("FILE");
+    c->add_option("--name", global.fabric, "Name of the fabric, if not the file's own")
+        ->type_name("NAME");
     add_json(c, global);
-    c->footer("Every host is a network namespace NAME-HOST. What `up` makes, `down` removes; when it\n"
-              "cannot start all of it, it leaves nothing behind.\n\n"
-              "Example:\n  frond up demo && frond exec h1 -- ping -c 3 h2");
+    c->footer(
+        "Every host is a network namespace NAME-HOST. What `up` makes, `down` removes; when it\n"
+        "cannot start all of it, it leaves nothing behind.\n\n"
+        "Example:\n  frond up demo && frond exec h1 -- ping -c 3 h2");
     return c;
   }
 
@@ -86,7 +90,7 @@ class Up final : public Command {
     if (!lock) return lock.error();
     if (auto s = take_directory(name, json); !s) return s;
 
-    struct sigaction act{};
+    struct sigaction act {};
     act.sa_handler = on_interrupt;
     sigaction(SIGINT, &act, nullptr);
     sigaction(SIGTERM, &act, nullptr);
@@ -101,9 +105,12 @@ class Up final : public Command {
     if (std::filesystem::exists(dir)) {
       const auto record = read_record(name);
       if (record && alive(record->process)) {
-        return Error{Error::Code::already_exists,
-                     fmt::format("fabric '{0}' is already up; frond apply changes it, frond down {0} ends it, "
-                                 "--name starts another beside it", name)};
+        return Error{
+            Error::Code::already_exists,
+            fmt::format(
+                "fabric '{0}' is already up; frond apply changes it, frond down {0} ends it, "
+                "--name starts another beside it",
+                name)};
       }
       auto done = tear_down(name);
       if (!done) return done.error();
@@ -116,12 +123,14 @@ class Up final : public Command {
     return {};
   }
 
-  Status spawn_and_wait(const std::string& fabricd, const std::string& file, const std::string& name) {
+  Status spawn_and_wait(const std::string& fabricd, const std::string& file,
+                        const std::string& name) {
     const std::string dir = state_dir(name);
     const std::string log = dir + "/log";
     int ready[2];
     if (pipe2(ready, O_CLOEXEC) != 0) return cannot("no pipe is left");
-    const int log_fd = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int log_fd =
+        open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (log_fd < 0) return cannot(fmt::format("cannot write {}: {}", log, std::strerror(errno)));
     const pid_t pid = fork();
     if (pid == 0) {
@@ -152,7 +161,8 @@ class Up final : public Command {
     kill(pid, SIGTERM);  // still ours: not waited for yet, so its number is nobody else's
     if (!wait_end(pid, 10'000)) kill(pid, SIGKILL);
     if (!s.error().message.empty()) return s;
-    return cannot(fmt::format("fabricd ended before it was ready; the last it said:\n{}", last_lines(log, 8)));
+    return cannot(fmt::format("fabricd ended before it was ready; the last it said:\n{}",
+                              last_lines(log, 8)));
   }
 
   // Lines of fabricd: `progress TEXT`, then `ready` or `error TEXT`. An error without a message:
@@ -172,7 +182,9 @@ class Up final : public Command {
         return Error{Error::Code::unavailable, "interrupted; nothing is left behind"};
       }
       if (n < 0 && errno == EINTR) continue;
-      if (n == 0) return Error{Error::Code::unavailable, "fabricd was silent for two minutes; nothing is left behind"};
+      if (n == 0)
+        return Error{Error::Code::unavailable,
+                     "fabricd was silent for two minutes; nothing is left behind"};
       char chunk[1024];
       const ssize_t got = read(fd, chunk, sizeof(chunk));
       if (got <= 0) {
@@ -201,7 +213,8 @@ class Up final : public Command {
     const auto info = (*client)->info();
     const auto nodes = (*client)->nodes();
     const auto links = (*client)->links();
-    if (!info || !nodes || !links) return fail(global, !info ? info.error() : !nodes ? nodes.error() : links.error());
+    if (!info || !nodes || !links)
+      return fail(global, !info ? info.error() : !nodes ? nodes.error() : links.error());
     if (global.json) {
       print_json(status_json(*info, *nodes, *links));
       return kDone;
@@ -215,7 +228,9 @@ class Up final : public Command {
       last = n.name;
     }
     std::string tries;
-    if (last != host) tries = fmt::format("frond exec {} -- ping -c 3 {}     frond trace {} {}     ", host, last, host, last);
+    if (last != host)
+      tries = fmt::format("frond exec {} -- ping -c 3 {}     frond trace {} {}     ", host, last,
+                          host, last);
     fmt::print("up in {}.  try:  {}frond top\n", duration_text(info->now - info->started), tries);
     return kDone;
   }

@@ -13,7 +13,7 @@ namespace frond::fabric {
 
 class ControlLoop {
  public:
-  ControlLoop();  // throws StartError
+  ControlLoop();   // throws StartError
   ~ControlLoop();  // runs what was posted, then stops
   ControlLoop(const ControlLoop&) = delete;
   ControlLoop& operator=(const ControlLoop&) = delete;

@@ -60,8 +60,8 @@ std::vector<SwitchChange> Controller::rebase(const topology::Topology& topology,
   for (std::uint32_t node = 0; node < routes.size(); ++node) {
     if (!topology.nodes[node].is_switch()) continue;
     const std::uint32_t was = before.find(topology.nodes[node].name);
-    SwitchChange change{node, topology::diff(was == kNone ? topology::SwitchRoutes{} : routes_[was],
-                                             routes[node])};
+    SwitchChange change{
+        node, topology::diff(was == kNone ? topology::SwitchRoutes{} : routes_[was], routes[node])};
     if (!change.changes.empty()) changes.push_back(std::move(change));
   }
   topology_ = &topology;

@@ -43,7 +43,8 @@ class Starter {
  private:
   void line(std::string text) const {
     text += '\n';
-    if (fd_ >= 0) [[maybe_unused]] const ssize_t n = write(fd_, text.data(), text.size());
+    if (fd_ >= 0) [[maybe_unused]]
+      const ssize_t n = write(fd_, text.data(), text.size());
   }
   int fd_;
 };
@@ -99,13 +100,13 @@ int run_daemon(const DaemonOptions& options) {
     }
     starter.progress("starting DPDK");
     dpdk::Eal eal({.pci = pci_addresses(*plan, options.only), .extra = options.eal});
-    Emulation emulation({.name = config.name,
-                         .cpus = {config.cpus.begin(), config.cpus.end()},
-                         .idle = config.idle == config::Idle::busy ? IdlePolicy::busy
-                                                                   : IdlePolicy::adaptive,
-                         .only = options.only,
-                         .directory = options.state_dir},
-                        eal);
+    Emulation emulation(
+        {.name = config.name,
+         .cpus = {config.cpus.begin(), config.cpus.end()},
+         .idle = config.idle == config::Idle::busy ? IdlePolicy::busy : IdlePolicy::adaptive,
+         .only = options.only,
+         .directory = options.state_dir},
+        eal);
     const Status applied =
         emulation.apply(plan, [&](const std::string& what) { starter.progress(what); });
     if (!applied.ok()) return starter.error(applied.error().message);

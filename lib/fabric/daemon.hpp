@@ -10,10 +10,10 @@ namespace frond::fabric {
 
 struct DaemonOptions {
   std::string file;
-  std::string name;         // of the fabric; "": the file's
-  std::string state_dir;    // its socket is mgmt.sock in there; "": no management
-  std::string only;         // this switch and nothing else; "": all
-  int ready_fd = -1;        // lines `progress TEXT`, then `ready` or `error TEXT`
+  std::string name;              // of the fabric; "": the file's
+  std::string state_dir;         // its socket is mgmt.sock in there; "": no management
+  std::string only;              // this switch and nothing else; "": all
+  int ready_fd = -1;             // lines `progress TEXT`, then `ready` or `error TEXT`
   std::vector<std::string> eal;  // further EAL arguments
 };
 

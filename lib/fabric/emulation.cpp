@@ -160,8 +160,13 @@ void Emulation::port_event(const std::string& node, const PortEvent& event) {
   if (index == kNone || running(node) == nullptr) return;
   const End end{index, event.port};
   if (event.port >= plan_->topology.nodes[index].ports.size()) return;
-  SeenEvent seen{event.time, node, plan_->topology.port(end).name, event.up,
-                 std::string(event.mechanism), event.detection, event.time};
+  SeenEvent seen{event.time,
+                 node,
+                 plan_->topology.port(end).name,
+                 event.up,
+                 std::string(event.mechanism),
+                 event.detection,
+                 event.time};
   const auto changes = controller_->port_changed(end, event.up);
   install(plan_, changes);
   seen.converged = clock_.now();
@@ -219,8 +224,7 @@ void Emulation::remove_capture(SwitchUnit& unit, const CaptureRing* ring) const 
   CaptureFan& fan = running(unit.device().name())->fan;
   on_switch(unit, [&] {
     fan.remove(ring);
-    unit.device().set_capture(fan.empty() ? nullptr : &fan,
-                              fan.ports(unit.device().port_count()));
+    unit.device().set_capture(fan.empty() ? nullptr : &fan, fan.ports(unit.device().port_count()));
   });
 }
 

@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
+#include "dpdk/eal.hpp"
 #include "engine/capture_ring.hpp"
 #include "engine/clock.hpp"
 #include "engine/worker.hpp"
 #include "fabric/capture_fan.hpp"
 #include "fabric/control_loop.hpp"
 #include "fabric/controller.hpp"
-#include "dpdk/eal.hpp"
 #include "fabric/plan.hpp"
 #include "link/impaired_port.hpp"
 #include "link/wire.hpp"
@@ -35,12 +35,12 @@ namespace frond::fabric {
 class Emulation {
  public:
   struct Options {
-    std::string name;                 // namespaces are name-HOST
-    std::vector<unsigned> cpus;       // a worker pinned to each; empty: one worker, not pinned
+    std::string name;            // namespaces are name-HOST
+    std::vector<unsigned> cpus;  // a worker pinned to each; empty: one worker, not pinned
     IdlePolicy idle = IdlePolicy::adaptive;
-    unsigned packets = 32767;         // in the pool
-    std::string only;                 // this node and no host; "": all
-    std::string directory;            // for sockets between our own ports
+    unsigned packets = 32767;  // in the pool
+    std::string only;          // this node and no host; "": all
+    std::string directory;     // for sockets between our own ports
   };
 
   // What a port noticed; told on the control loop.
@@ -61,7 +61,8 @@ class Emulation {
   // tried; the caller applies the old plan again, or ends. say: what is being done, for people.
   // Any thread; one at a time.
   using Say = std::function<void(const std::string&)>;
-  Status apply(std::shared_ptr<const Plan> plan, const Say& say = [](const std::string&) {});
+  Status apply(
+      std::shared_ptr<const Plan> plan, const Say& say = [](const std::string&) {});
 
   void on_event(std::function<void(const SeenEvent&)> callback) { on_event_ = std::move(callback); }
 

@@ -28,8 +28,8 @@ std::string signature(const Plan& plan, std::uint32_t link) {
   return std::to_string(static_cast<int>(plan.links[link].driver)) + ";" +
          std::to_string(l.delay.ns()) + ";" + std::to_string(l.mtu) + ";" +
          std::to_string(static_cast<int>(plan.hosts.attach)) + ";" +
-         std::to_string(static_cast<int>(plan.hosts.driver)) + ";" +
-         device_signature(plan, l.a) + ";" + device_signature(plan, l.b);
+         std::to_string(static_cast<int>(plan.hosts.driver)) + ";" + device_signature(plan, l.a) +
+         ";" + device_signature(plan, l.b);
 }
 
 std::string outside_name(const Plan& plan, End end) { return plan.topology.end_name(end) + "-"; }
@@ -70,14 +70,15 @@ void Emulation::RunningLink::set_carrier(Time now) {
   const bool up = sides[0].admin && sides[1].admin;
   if (wire != nullptr) wire->set_carrier(now, up);
   // A tap that is gone has no carrier to lose.
-  if (tap != nullptr) [[maybe_unused]] const Status status = tap->set_carrier(up);
+  if (tap != nullptr) [[maybe_unused]]
+    const Status status = tap->set_carrier(up);
 }
 
 Emulation::RunningLink* Emulation::link_at(End end) const {
   const std::uint32_t link = plan_->topology.port(end).link;
-  const auto found = links_.find(link == kNone
-                                     ? outside_name(*plan_, end)
-                                     : plan_->topology.link_name(plan_->topology.links[link]));
+  const auto found =
+      links_.find(link == kNone ? outside_name(*plan_, end)
+                                : plan_->topology.link_name(plan_->topology.links[link]));
   return found == links_.end() ? nullptr : found->second.get();
 }
 
@@ -250,8 +251,7 @@ Status Emulation::join_switches(const Plan& next, RunningLink& running) {
     if (!s.ok()) return s;
   }
   for (unsigned i = 0; i < 2; ++i) {
-    plug(next, running, i,
-         std::make_unique<dpdk::EthdevPort>(devices[i], eal_, pool_, monitor_));
+    plug(next, running, i, std::make_unique<dpdk::EthdevPort>(devices[i], eal_, pool_, monitor_));
   }
   return {};
 }
@@ -341,8 +341,8 @@ Status Emulation::configure_host(const Plan& next, End host) {
 void Emulation::plug(const Plan& next, RunningLink& running, unsigned side,
                      std::unique_ptr<Port> io) {
   RunningLink::Side& s = running.sides[side];
-  s.io = std::make_unique<link::ImpairedPort>(s.node + ":" + s.port, next.seed, std::move(io),
-                                              pool_);
+  s.io =
+      std::make_unique<link::ImpairedPort>(s.node + ":" + s.port, next.seed, std::move(io), pool_);
   attach(next, *next.topology.find_end(s.node + ":" + s.port), s.io.get());
 }
 
@@ -375,8 +375,8 @@ Status Emulation::set_admin(End end, bool up) {
   control_.call([&] {
     RunningLink* running = link_at(end);
     if (running == nullptr) {
-      status = Error{Error::Code::not_found,
-                     plan_->topology.end_name(end) + " is attached to nothing"};
+      status =
+          Error{Error::Code::not_found, plan_->topology.end_name(end) + " is attached to nothing"};
       return;
     }
     const std::string& node = plan_->topology.nodes[end.node].name;
@@ -404,8 +404,8 @@ Status Emulation::impair(End end, const link::Impairment& impairment) {
   control_.call([&] {
     RunningLink* running = link_at(end);
     if (running == nullptr) {
-      status = Error{Error::Code::not_found,
-                     plan_->topology.end_name(end) + " is attached to nothing"};
+      status =
+          Error{Error::Code::not_found, plan_->topology.end_name(end) + " is attached to nothing"};
       return;
     }
     const unsigned side =

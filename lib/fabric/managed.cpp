@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <rte_version.h>
 
+#include "base/real_time.hpp"
 #include "control/config/change.hpp"
 #include "control/config/load.hpp"
 #include "topology/graph.hpp"
@@ -20,12 +20,6 @@ using topology::End;
 using topology::kNone;
 
 namespace {
-
-management::UnixTime wall_clock() {
-  return Time::ns(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                      std::chrono::system_clock::now().time_since_epoch())
-                      .count());
-}
 
 management::Impairment shown(const link::Impairment& i) {
   management::Impairment m;
@@ -73,8 +67,8 @@ std::string attachment(const Plan& plan, End end) {
                      enum_names(config::VethDriver{})[static_cast<std::size_t>(plan.hosts.driver)]);
 }
 
-constexpr auto kReachNames = std::to_array<std::string_view>(
-    {"incomplete", "reachable", "stale", "probe", "failed"});
+constexpr auto kReachNames =
+    std::to_array<std::string_view>({"incomplete", "reachable", "stale", "probe", "failed"});
 
 }  // namespace
 
@@ -84,7 +78,7 @@ Managed::Managed(Emulation& emulation, const config::FabricConfig& config, std::
       config_(config),
       file_(std::move(file)),
       stop_(std::move(stop)),
-      epoch_(wall_clock() - emulation.now()),
+      epoch_(unix_time() - emulation.now()),
       started_(emulation.now()) {
   emulation_.on_event([this](const Emulation::SeenEvent& seen) {
     {
@@ -100,9 +94,9 @@ Managed::Managed(Emulation& emulation, const config::FabricConfig& config, std::
     event.detection = seen.detection;
     event.text = fmt::format("{}:{} is {} ({}{}); all routes followed within {:.3f} ms", seen.node,
                              seen.port, seen.up ? "up" : "down", seen.mechanism,
-                             seen.detection == Time()
-                                 ? std::string()
-                                 : fmt::format(", silent for {:.1f} ms", seen.detection.seconds() * 1e3),
+                             seen.detection == Time() ? std::string()
+                                                      : fmt::format(", silent for {:.1f} ms",
+                                                                    seen.detection.seconds() * 1e3),
                              (seen.converged - seen.time).seconds() * 1e3);
     log_.post(std::move(event));
   });
@@ -129,10 +123,9 @@ management::FabricInfo Managed::info() const {
   info.dpdk = rte_version();
   info.config_file = file_;
   info.lost = emulation_.lost();
-  info.fidelity = info.lost == Time()
-                      ? std::string("not CPU-bound")
-                      : fmt::format("CPU-bound: {:.1f} ms of line time lost",
-                                    info.lost.seconds() * 1e3);
+  info.fidelity = info.lost == Time() ? std::string("not CPU-bound")
+                                      : fmt::format("CPU-bound: {:.1f} ms of line time lost",
+                                                    info.lost.seconds() * 1e3);
   info.pid = getpid();
   info.now = unix_time(emulation_.now());
   info.started = unix_time(started_);
@@ -373,9 +366,9 @@ Result<management::ApplyReport> Managed::apply(const std::string& yaml, const st
     at = end + 1;
   }
   if (config::needs_restart(changes)) {
-    return Error{Error::Code::invalid_argument,
-                 "this change needs a restart (frond down " + config_.name + ", then frond up " +
-                     file + "): " + report.changes.front()};
+    return Error{Error::Code::invalid_argument, "this change needs a restart (frond down " +
+                                                    config_.name + ", then frond up " + file +
+                                                    "): " + report.changes.front()};
   }
   if (dry_run || changes.empty()) return report;
   try {

@@ -64,8 +64,8 @@ class Managed final : public management::Fabric {
   const management::UnixTime epoch_;  // wall clock at the fabric clock's zero
   const Time started_;
   management::EventLog log_;
-  std::mutex apply_mutex_;    // one apply at a time; config_ is its
-  mutable std::mutex mutex_;  // of what follows
+  std::mutex apply_mutex_;                   // one apply at a time; config_ is its
+  mutable std::mutex mutex_;                 // of what follows
   std::map<std::string, PortMemory> ports_;  // "leaf1:p3"
 };
 

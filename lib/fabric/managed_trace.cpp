@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Trace and capture of a running fabric. A trace asks each switch on the way what its stages would
-// decide about the packet; only decide() runs, on a packet of ours, so nothing is learned or counted.
+// decide about the packet; only decide() runs, on a packet of ours, so nothing is learned or
+// counted.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "base/real_time.hpp"
 #include "fabric/managed.hpp"
 #include "wire/build.hpp"
 
@@ -83,7 +85,7 @@ class EmulationCapture final : public management::Capture {
   }
 
   Status read(std::vector<management::CapturedFrame>& frames, Time timeout) override {
-    const Time end = emulation_.now() + timeout;
+    const Deadline deadline(timeout);
     for (;;) {
       const std::size_t before = frames.size();
       for (const Tap& tap : taps_) {
@@ -97,8 +99,8 @@ class EmulationCapture final : public management::Capture {
                          [](const auto& a, const auto& b) { return a.time < b.time; });
         return {};
       }
-      if (emulation_.now() >= end) return {};
-      wait_a_little();
+      if (deadline.passed()) return {};
+      deadline.pause(Time::ms(1));
     }
   }
 
@@ -112,11 +114,6 @@ class EmulationCapture final : public management::Capture {
   bool alive(const Tap& tap) const {
     const auto held = emulation_.hold();
     return emulation_.find_switch(tap.node) != nullptr;
-  }
-
-  static void wait_a_little() {
-    const timespec duration{0, 1'000'000};
-    nanosleep(&duration, nullptr);
   }
 
   void drain(const Tap& tap, std::vector<management::CapturedFrame>& frames) const {
@@ -177,11 +174,10 @@ Result<management::TraceReport> Managed::trace(const management::TraceRequest& r
     }
     if (explanation.verdict != "forward") {
       const bool punt = explanation.verdict == "punt";
-      report.outcome =
-          punt ? fmt::format("ends at {}: {} hands it to the control agent", n.name,
-                             explanation.stage)
-               : fmt::format("dropped at {}: {} {}", n.name, explanation.stage,
-                             explanation.verdict);
+      report.outcome = punt ? fmt::format("ends at {}: {} hands it to the control agent", n.name,
+                                          explanation.stage)
+                            : fmt::format("dropped at {}: {} {}", n.name, explanation.stage,
+                                          explanation.verdict);
       report.delivered = punt && !step.lines.empty() && step.lines.back().stage == "route";
       return report;
     }

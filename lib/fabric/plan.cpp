@@ -136,8 +136,7 @@ void plan_events(const config::FabricConfig& config, Plan& plan) {
     if (!end) continue;  // validate() has refused it
     if (event.state) {
       const bool up = *event.state == config::LinkState::up;
-      plan.events.push_back(
-          {event.at, *end, up ? LinkEvent::Kind::up : LinkEvent::Kind::down, {}});
+      plan.events.push_back({event.at, *end, up ? LinkEvent::Kind::up : LinkEvent::Kind::down, {}});
     }
     if (!event.impair) continue;
     for (const auto& side : {std::optional(*end), plan.topology.peer(*end)}) {

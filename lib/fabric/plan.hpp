@@ -46,9 +46,9 @@ struct Plan {
   std::uint64_t seed = 1;
   topology::Topology topology;
   topology::Addressing addressing;
-  std::vector<SwitchOptions> switches;                 // by node; hosts' are unused
+  std::vector<SwitchOptions> switches;                   // by node; hosts' are unused
   std::vector<std::vector<config::StaticRoute>> routes;  // by node
-  std::vector<LinkPlan> links;                         // by topology link
+  std::vector<LinkPlan> links;                           // by topology link
   std::map<topology::End, dpdk::EthdevConfig> devices;   // ports that lead out of the process
   config::HostsConfig hosts;
   Time control_delay;  // simulation: from a port's event to the other switches' new routes

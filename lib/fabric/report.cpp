@@ -2,9 +2,9 @@
 #include "fabric/report.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace frond::fabric {
@@ -51,7 +51,8 @@ std::map<std::string, std::uint64_t> drops(const Simulation& s) {
       const SwitchBase& device = unit->device();
       const auto list = device.drop_list();
       for (std::uint16_t port = 0; port < device.port_count(); ++port) {
-        for (unsigned i = 0; i < list.size(); ++i) add(list[i].info.name, device.drop_count(port, i));
+        for (unsigned i = 0; i < list.size(); ++i)
+          add(list[i].info.name, device.drop_count(port, i));
       }
     } else if (const sim::UdpHost* host = s.find_host(node)) {
       for (unsigned i = 0; i < sim::UdpHost::kDrops; ++i) {
@@ -166,7 +167,8 @@ std::string report_text(const Simulation& s) {
   std::size_t shown = 0;
   for (std::uint32_t i = 0; i < topology.links.size(); ++i) {
     const topology::Link& link = topology.links[i];
-    if (!topology.nodes[link.a.node].is_switch() || !topology.nodes[link.b.node].is_switch()) continue;
+    if (!topology.nodes[link.a.node].is_switch() || !topology.nodes[link.b.node].is_switch())
+      continue;
     if (shown == 0) out += fmt::format("\n{:<28}{:>10}{:>10}\n", "link", "->", "<-");
     if (++shown > 32) continue;
     out += fmt::format("{:<28}{:>9.1f}%{:>9.1f}%\n", topology.link_name(link),
@@ -177,9 +179,9 @@ std::string report_text(const Simulation& s) {
   for (const Simulation::SeenEvent& event : s.events()) {
     out += fmt::format("{:>12.6f} s  {} {} ({}{})\n", event.time.seconds(),
                        topology.end_name(event.end), event.up ? "up" : "down", event.mechanism,
-                       event.detection == Time()
-                           ? std::string()
-                           : fmt::format(", noticed after {:.3f} ms", event.detection.seconds() * 1e3));
+                       event.detection == Time() ? std::string()
+                                                 : fmt::format(", noticed after {:.3f} ms",
+                                                               event.detection.seconds() * 1e3));
   }
   return out;
 }

@@ -79,10 +79,10 @@ void Simulation::build_hosts() {
 void Simulation::build_wires() {
   for (std::uint32_t i = 0; i < plan_.topology.links.size(); ++i) {
     const topology::Link& link = plan_.topology.links[i];
-    wires_.push_back(std::make_unique<link::Wire>(
-        plan_.topology.link_name(link), plan_.seed,
-        link::WireConfig{.delay = link.delay, .mtu = link.mtu}, link::Wire::Threads::one,
-        world_.pool()));
+    wires_.push_back(
+        std::make_unique<link::Wire>(plan_.topology.link_name(link), plan_.seed,
+                                     link::WireConfig{.delay = link.delay, .mtu = link.mtu},
+                                     link::Wire::Threads::one, world_.pool()));
     link::Wire& wire = *wires_.back();
     wire.a().impair(plan_.links[i].from_a);
     wire.b().impair(plan_.links[i].from_b);
@@ -110,8 +110,7 @@ void Simulation::know_host(SwitchUnit& unit, End port) {
   if (!peer || plan_.topology.nodes[peer->node].is_switch()) return;
   const topology::Interface& host = plan_.addressing.at(*peer);
   for (const IpPrefix& address : host.addresses) {
-    const Status status =
-        unit.router().set_static_neighbor(port.port, address.address, host.mac);
+    const Status status = unit.router().set_static_neighbor(port.port, address.address, host.mac);
     if (!status.ok()) throw StartError(unit.device().name() + ": " + status.error().message);
   }
 }
@@ -126,9 +125,15 @@ void Simulation::schedule_events() {
     world_.at(event.at, [this, event] {
       const std::uint32_t link = plan_.topology.port(event.end).link;
       switch (event.kind) {
-        case LinkEvent::Kind::down: wires_[link]->set_carrier(world_.now(), false); break;
-        case LinkEvent::Kind::up: wires_[link]->set_carrier(world_.now(), true); break;
-        case LinkEvent::Kind::impair: wire_end(event.end).impair(event.impairment); break;
+        case LinkEvent::Kind::down:
+          wires_[link]->set_carrier(world_.now(), false);
+          break;
+        case LinkEvent::Kind::up:
+          wires_[link]->set_carrier(world_.now(), true);
+          break;
+        case LinkEvent::Kind::impair:
+          wire_end(event.end).impair(event.impairment);
+          break;
       }
     });
   }
@@ -136,8 +141,8 @@ void Simulation::schedule_events() {
 
 void Simulation::port_event(std::uint32_t node, const PortEvent& event) {
   const End end{node, event.port};
-  events_.push_back({event.time, end, event.up, std::string(event.mechanism), event.detection,
-                     event.time});
+  events_.push_back(
+      {event.time, end, event.up, std::string(event.mechanism), event.detection, event.time});
   auto changes = controller_.port_changed(end, event.up);
   if (changes.empty()) return;
   const Time due = event.time + plan_.control_delay;

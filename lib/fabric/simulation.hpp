@@ -66,9 +66,9 @@ class Simulation {
   sim::World world_;
   Controller controller_;
   // Before the devices: what these hold goes first.
-  std::vector<std::unique_ptr<link::Wire>> wires_;     // by link
-  std::vector<std::unique_ptr<SwitchUnit>> units_;     // by node
-  std::vector<std::unique_ptr<sim::UdpHost>> hosts_;   // by node
+  std::vector<std::unique_ptr<link::Wire>> wires_;    // by link
+  std::vector<std::unique_ptr<SwitchUnit>> units_;    // by node
+  std::vector<std::unique_ptr<sim::UdpHost>> hosts_;  // by node
   std::vector<SeenEvent> events_;
   Time ended_;
 };

@@ -2,7 +2,6 @@
 #include "fabric/simulation.hpp"
 
 #include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "fabric/report.hpp"
@@ -14,7 +13,9 @@ Plan leaf_spine_plan(std::uint64_t seed = 7) {
   Plan plan;
   plan.name = "t";
   plan.seed = seed;
-  plan.topology = topology::leaf_spine("t", {.leaves = 2, .spines = 2, .hosts_per_leaf = 2,
+  plan.topology = topology::leaf_spine("t", {.leaves = 2,
+                                             .spines = 2,
+                                             .hosts_per_leaf = 2,
                                              .host_rate = Rate::gbps(10),
                                              .uplink_rate = Rate::gbps(10),
                                              .delay = Time::ns(500)});
@@ -62,7 +63,8 @@ TEST(Simulation, EveryPacketArrivesAndTheHashIsReproducible) {
 // A full-size packet of one flow on empty lines: four lines and three hops of store-and-forward.
 TEST(Simulation, LatencyIsExact) {
   Plan plan = leaf_spine_plan();
-  add_flow(plan, "h1", "h3", {.rate = Rate::mbps(100), .frame = 1500, .start = Time::ms(1), .count = 5});
+  add_flow(plan, "h1", "h3",
+           {.rate = Rate::mbps(100), .frame = 1500, .start = Time::ms(1), .count = 5});
   Simulation s(plan);
   s.run();
   const auto report = nlohmann::json::parse(report_json(s));
@@ -79,7 +81,9 @@ TEST(Simulation, ASilentLinkIsFoundByBfd) {
     add_flow(plan, "h1", "h3", {.rate = Rate::mbps(10), .frame = 500});
   }
   const topology::End port = *plan.topology.find_end("leaf1:p3");
-  plan.events.push_back({.at = Time::ms(200), .end = port, .kind = LinkEvent::Kind::impair,
+  plan.events.push_back({.at = Time::ms(200),
+                         .end = port,
+                         .kind = LinkEvent::Kind::impair,
                          .impairment = {.blackhole = true}});
   Simulation s(plan);
   s.run();
@@ -88,7 +92,8 @@ TEST(Simulation, ASilentLinkIsFoundByBfd) {
     if (!e.up && e.mechanism == "bfd" && down == nullptr) down = &e;
   }
   ASSERT_NE(down, nullptr);
-  EXPECT_EQ(plan.topology.nodes[down->end.node].name, "spine1") << "whom the packets no longer reach";
+  EXPECT_EQ(plan.topology.nodes[down->end.node].name, "spine1")
+      << "whom the packets no longer reach";
   EXPECT_GT(down->time, Time::ms(220));
   EXPECT_LE(down->time, Time::ms(231));
   EXPECT_LE(down->detection, Time::ms(31));

@@ -60,8 +60,8 @@ template <class Pipeline> class Unit final : public SwitchUnit {
  private:
   static std::string drop_name(std::string_view stage, unsigned index) {
     const auto all = Pipeline::drops();
-    const auto first = std::find_if(all.begin(), all.end(),
-                                    [&](const StageDrop& d) { return d.stage == stage; });
+    const auto first =
+        std::find_if(all.begin(), all.end(), [&](const StageDrop& d) { return d.stage == stage; });
     return std::string((first + index)->info.name);
   }
 

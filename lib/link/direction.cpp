@@ -39,7 +39,8 @@ Direction::~Direction() {
 // The MTU counts what follows the Ethernet header and up to two VLAN tags.
 bool Direction::fits(const Packet& packet) const {
   std::uint32_t room = mtu_ + kEthernetHeader;
-  if (packet.frame_length() <= room) [[likely]] return true;
+  if (packet.frame_length() <= room) [[likely]]
+    return true;
   if (!has_tag(packet, 12)) return false;
   room += has_tag(packet, 16) ? 2 * kTag : kTag;
   return packet.frame_length() <= room;
@@ -71,12 +72,12 @@ void Direction::send(Batch& batch, bool up) {
 
 inline void Direction::launch(Packet* packet, Time arrival) {
   if (arrival < latest_arrival_) {
-    overtakings_.store(overtakings_.load(std::memory_order_relaxed) + 1,
-                       std::memory_order_relaxed);
+    overtakings_.store(overtakings_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   } else {
     latest_arrival_ = arrival;
   }
-  if (!ring_.push({arrival, packet})) [[unlikely]] return drop(packet, wire_full);
+  if (!ring_.push({arrival, packet})) [[unlikely]]
+    return drop(packet, wire_full);
   ++counters_.packets;
   counters_.octets.add(std::max(packet->frame_length(), kMinFrame) + kFcsBytes);
   if (waker_ == nullptr || arrival == woken_) return;
@@ -148,7 +149,8 @@ unsigned Direction::receive(Time now, Batch& batch, bool up, std::uint32_t down_
     return 0;
   }
   const std::uint64_t overtakings = overtakings_.load(std::memory_order_relaxed);
-  if (overtakings == overtakings_seen_) [[likely]] return receive_in_order(now, batch);
+  if (overtakings == overtakings_seen_) [[likely]]
+    return receive_in_order(now, batch);
   const unsigned n = receive_by_arrival(now, batch);
   // Nothing is left in which one packet could overtake another: all that comes later and is early
   // will count again. (front() is read after the count.)

@@ -41,8 +41,8 @@ inline constexpr std::array<DropInfo, kWireDrops> kWireDropInfo{{
 
 // Written by the sender's worker.
 struct WireCounters {
-  Counter packets;     // that went onto the wire and were not lost; duplicates included
-  Counter octets;      // their bytes, with FCS and padding: (octets + 20 * packets) is line time
+  Counter packets;  // that went onto the wire and were not lost; duplicates included
+  Counter octets;   // their bytes, with FCS and padding: (octets + 20 * packets) is line time
   Counter corrupted, duplicated, reordered;
 };
 

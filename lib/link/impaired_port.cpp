@@ -30,7 +30,8 @@ void ImpairedPort::impair(Way& way, const Impairment& impairment) {
 
 unsigned ImpairedPort::receive(Time now, Batch& batch) {
   if (out_.active) send_due(now);
-  if (!in_.through()) [[likely]] return inner_->receive(now, batch);
+  if (!in_.through()) [[likely]]
+    return inner_->receive(now, batch);
   Batch arrived;
   inner_->receive(now, arrived);
   in_.direction.send(arrived, true);
@@ -40,7 +41,8 @@ unsigned ImpairedPort::receive(Time now, Batch& batch) {
 }
 
 unsigned ImpairedPort::transmit(Time now, Batch& batch) {
-  if (!out_.through()) [[likely]] return inner_->transmit(now, batch);
+  if (!out_.through()) [[likely]]
+    return inner_->transmit(now, batch);
   const unsigned n = batch.size();
   out_.direction.send(batch, true);
   send_due(now);

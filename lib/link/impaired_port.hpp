@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ImpairedPort: a port whose cable can be impaired as a Wire can, in both directions: for what is no
-// Wire, such as a host's tap. While nothing is impaired it costs one test a call.
+// ImpairedPort: a port whose cable can be impaired as a Wire can, in both directions: for what is
+// no Wire, such as a host's tap. While nothing is impaired it costs one test a call.
 #pragma once
 
 #include <atomic>

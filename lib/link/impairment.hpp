@@ -13,11 +13,11 @@ struct Impairment {
   bool blackhole = false;  // everything is lost, and the carrier stays: nobody is told
   Probability loss;
   Probability duplication;
-  Probability corruption;   // one bit, anywhere in the bytes that are present
-  Probability reordering;   // such a packet is held back by reorder_delay; others overtake it
+  Probability corruption;  // one bit, anywhere in the bytes that are present
+  Probability reordering;  // such a packet is held back by reorder_delay; others overtake it
   Time reorder_delay = Time::us(10);
-  Time delay;               // on top of the wire's own
-  Time jitter;              // delay is uniform in [delay - jitter, delay + jitter], never below 0
+  Time delay;   // on top of the wire's own
+  Time jitter;  // delay is uniform in [delay - jitter, delay + jitter], never below 0
 
   bool operator==(const Impairment&) const = default;
   bool any() const {
@@ -25,8 +25,7 @@ struct Impairment {
            reordering.possible() || delay != Time() || jitter != Time();
   }
 
-  template <class F>
-  static void fields(F& f) {
+  template <class F> static void fields(F& f) {
     f("blackhole", &Impairment::blackhole, "", "Lose everything silently; the carrier stays up");
     f("loss", &Impairment::loss, "", "Packets that are lost");
     f("duplication", &Impairment::duplication, "", "Packets that arrive twice");

@@ -11,8 +11,7 @@
 
 namespace frond::link {
 
-template <class T>
-class SpscRing {
+template <class T> class SpscRing {
  public:
   // grows: push doubles the ring rather than fail; then both ends must be the same thread.
   SpscRing(std::size_t capacity, bool grows) : slots_(std::bit_ceil(capacity)), grows_(grows) {}

@@ -22,8 +22,7 @@ struct WireConfig {
   std::uint32_t mtu = 9216;
   unsigned ring = 4096;
 
-  template <class F>
-  static void fields(F& f) {
+  template <class F> static void fields(F& f) {
     f("delay", &WireConfig::delay, "", "Propagation delay", at_least(Time()));
     f("mtu", &WireConfig::mtu, "bytes", "What may follow the Ethernet header and its VLAN tags",
       range(68, 65'521));

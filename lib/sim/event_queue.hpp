@@ -26,8 +26,7 @@ struct Event {
   Kind kind = Kind::arrival;
 };
 
-template <unsigned kDigitBits>
-class BasicEventQueue {
+template <unsigned kDigitBits> class BasicEventQueue {
  public:
   BasicEventQueue() : levels_(std::make_unique<std::array<Level, kLevels>>()) {}
 

@@ -37,8 +37,8 @@ TEST(EventQueue, StopsAtUntilAndStillTakesEarlierOnes) {
   Event event;
   queue.push(Time::s(100), 1, 0, Kind::call);
   // Wherever it stops, what is pushed next may be right there.
-  for (std::int64_t ns : {0LL, 1LL, 4095LL, 4096LL, 16'777'215LL, 16'777'217LL, 50'000'000'000LL,
-                          99'999'999'998LL}) {
+  for (std::int64_t ns :
+       {0LL, 1LL, 4095LL, 4096LL, 16'777'215LL, 16'777'217LL, 50'000'000'000LL, 99'999'999'998LL}) {
     EXPECT_FALSE(queue.pop(Time::ns(ns), event));
     queue.push(Time::ns(ns), 2, 0, Kind::call);
     queue.push(Time::ns(ns + 1), 3, 0, Kind::call);
@@ -65,8 +65,7 @@ TEST(EventQueue, ReachesTheEndOfTime) {
 }
 
 // Against a sorted list: any mix of near and far, of pushes and pops.
-template <unsigned kBits>
-void check_against_sort(std::uint64_t seed) {
+template <unsigned kBits> void check_against_sort(std::uint64_t seed) {
   struct Expected {
     Time time;
     std::uint32_t number;
@@ -78,13 +77,15 @@ void check_against_sort(std::uint64_t seed) {
   std::uint32_t next = 0;
   for (int round = 0; round < 20'000; ++round) {
     if (rng.below(100) < 52) {
-      const Time time = now + Time::ns(static_cast<std::int64_t>(rng.next() >> (24 + rng.below(40))));
+      const Time time =
+          now + Time::ns(static_cast<std::int64_t>(rng.next() >> (24 + rng.below(40))));
       const auto place = std::upper_bound(expected.begin(), expected.end(), time,
                                           [](Time t, const Expected& e) { return t < e.time; });
       expected.insert(place, {time, next});
       queue.push(time, next++, 0, Kind::arrival);
     } else {
-      const Time until = now + Time::ns(static_cast<std::int64_t>(rng.next() >> (24 + rng.below(40))));
+      const Time until =
+          now + Time::ns(static_cast<std::int64_t>(rng.next() >> (24 + rng.below(40))));
       Event event;
       const bool found = queue.pop(until, event);
       ASSERT_EQ(found, !expected.empty() && expected.front().time <= until);

@@ -113,8 +113,8 @@ class UdpHost final : public Device {
   Port* port_ = nullptr;
   Serialiser line_;
   std::vector<UdpSource> sources_;
-  std::size_t begun_ = 0;      // sources before this one are in due_, or are done
-  std::vector<Due> due_;       // a heap
+  std::size_t begun_ = 0;  // sources before this one are in due_, or are done
+  std::vector<Due> due_;   // a heap
   std::vector<Packet*> replies_;
   std::vector<FlowMeter> meters_;
   std::unordered_map<std::uint32_t, std::uint32_t> meter_of_;  // flow -> index; never iterated

@@ -22,8 +22,8 @@ wire::Sum sum_packet(const Packet& packet, std::uint32_t offset, std::uint32_t l
                      wire::Sum sum) {
   bool odd = false;  // bytes so far: then the next byte is the second of its word
   for (const rte_mbuf* m = packet.mbuf(); m != nullptr && length != 0; m = m->next) {
-    const std::uint32_t n = std::min<std::uint32_t>(m->data_len > offset ? m->data_len - offset : 0,
-                                                    length);
+    const std::uint32_t n =
+        std::min<std::uint32_t>(m->data_len > offset ? m->data_len - offset : 0, length);
     if (n != 0) {
       const std::uint16_t part =
           wire::fold(wire::sum_bytes(rte_pktmbuf_mtod_offset(m, const std::uint8_t*, offset), n));

@@ -94,8 +94,7 @@ std::vector<std::uint8_t> bytes_of(const auto& value) {
   return {at, at + sizeof(value)};
 }
 
-template <class T>
-T* view(std::vector<std::uint8_t>& bytes, std::size_t offset) {
+template <class T> T* view(std::vector<std::uint8_t>& bytes, std::size_t offset) {
   return reinterpret_cast<T*>(bytes.data() + offset);
 }
 
@@ -117,8 +116,15 @@ TEST_F(UdpHostTest, WritesADatagramThatIsWhole) {
     const IpAddress dst = v6 ? IpAddress(kPeer6) : IpAddress(kPeer4);
     for (const bool elide : {true, false}) {
       const std::uint32_t id = (v6 ? 2U : 0U) + (elide ? 1U : 0U);
-      host_.add({.id = id, .dst = dst, .src_port = 7, .dst_port = 8, .frame = 9022,
-                 .start = Time::us(id), .count = 1, .dscp = 46, .elide = elide});
+      host_.add({.id = id,
+                 .dst = dst,
+                 .src_port = 7,
+                 .dst_port = 8,
+                 .frame = 9022,
+                 .start = Time::us(id),
+                 .count = 1,
+                 .dscp = 46,
+                 .elide = elide});
     }
   }
   start();
@@ -200,11 +206,17 @@ TEST_F(UdpHostTest, ImpossibleFlowsAreSentences) {
 
 TEST_F(UdpHostTest, AnswersArpForItsAddressOnly) {
   const auto request = [](Ip4 target) {
-    std::vector<std::uint8_t> frame = bytes_of(
-        wire::Ethernet{wire::kBroadcastMac, kGateway, wire::be16(wire::kTypeArp)});
-    const auto arp = bytes_of(wire::Arp{wire::be16(1), wire::be16(wire::kTypeIpv4), 6, 4,
-                                        wire::be16(wire::Arp::kRequest), kGateway,
-                                        wire::be32(0x0a000100), {}, wire::be32(target.value)});
+    std::vector<std::uint8_t> frame =
+        bytes_of(wire::Ethernet{wire::kBroadcastMac, kGateway, wire::be16(wire::kTypeArp)});
+    const auto arp = bytes_of(wire::Arp{wire::be16(1),
+                                        wire::be16(wire::kTypeIpv4),
+                                        6,
+                                        4,
+                                        wire::be16(wire::Arp::kRequest),
+                                        kGateway,
+                                        wire::be32(0x0a000100),
+                                        {},
+                                        wire::be32(target.value)});
     frame.insert(frame.end(), arp.begin(), arp.end());
     return frame;
   };
@@ -318,9 +330,9 @@ TEST_F(UdpHostTest, AnswersPings) {
 TEST_F(UdpHostTest, MeasuresWhatArrives) {
   auto spec = to_host(false);
   const auto probe = [&](std::uint32_t flow, std::uint32_t sequence, Time sent) {
-    spec.payload = bytes_of(Probe{wire::be64(static_cast<std::uint64_t>(sent.ns())),
-                                  wire::be32(sequence), wire::be32(flow),
-                                  wire::be16(Probe::kMagic)});
+    spec.payload =
+        bytes_of(Probe{wire::be64(static_cast<std::uint64_t>(sent.ns())), wire::be32(sequence),
+                       wire::be32(flow), wire::be16(Probe::kMagic)});
     return wire::build(spec);
   };
   answer(probe(9, 0, world_.now() - Time::ns(700)));

@@ -16,17 +16,17 @@
 namespace frond::sim {
 
 struct UdpFlow {
-  std::uint32_t id = 0;         // unique in the World: sinks tell flows by it
+  std::uint32_t id = 0;  // unique in the World: sinks tell flows by it
   IpAddress dst;
   std::uint16_t src_port = 49152;
-  std::uint16_t dst_port = 9;   // discard (RFC 863)
-  Rate rate = Rate::gbps(1);    // of the line, preamble and gap included: the line's rate fills it
-  std::uint32_t frame = 1518;   // bytes with FCS, as RFC 2544 counts
-  Time start;                   // of the first datagram; when that has passed: at once
-  Time stop = Time::max();      // none is begun at or after it
-  std::uint64_t count = 0;      // datagrams; 0: no limit
+  std::uint16_t dst_port = 9;  // discard (RFC 863)
+  Rate rate = Rate::gbps(1);   // of the line, preamble and gap included: the line's rate fills it
+  std::uint32_t frame = 1518;  // bytes with FCS, as RFC 2544 counts
+  Time start;                  // of the first datagram; when that has passed: at once
+  Time stop = Time::max();     // none is begun at or after it
+  std::uint64_t count = 0;     // datagrams; 0: no limit
   std::uint8_t dscp = 0;
-  bool elide = true;            // leave the zeros after the probe out of memory
+  bool elide = true;  // leave the zeros after the probe out of memory
 };
 
 class UdpSource {
@@ -54,9 +54,9 @@ class UdpSource {
   UdpFlow flow_;
   std::vector<std::uint8_t> frame_;  // all that is present, the probe empty
   std::uint32_t elided_ = 0;
-  std::uint32_t udp_ = 0;    // offset of its header
-  wire::Sum sum_ = 0;        // of the datagram with an empty probe
-  Serialiser pace_;          // as if the flow had a line of its own
+  std::uint32_t udp_ = 0;  // offset of its header
+  wire::Sum sum_ = 0;      // of the datagram with an empty probe
+  Serialiser pace_;        // as if the flow had a line of its own
   Time due_;
   std::uint64_t sent_ = 0;
   bool ended_ = false;

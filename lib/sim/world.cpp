@@ -75,7 +75,8 @@ void World::drain(Time until) {
 
 inline void World::take(const Event& event) {
   ++statistics_.events;
-  if (event.kind == Event::Kind::call) [[unlikely]] return run_call(event.target);
+  if (event.kind == Event::Kind::call) [[unlikely]]
+    return run_call(event.target);
   if (event.target >= slots_.size() || slots_[event.target].device == nullptr) [[unlikely]] {
     ++statistics_.stale_wakes;
     return;

@@ -5,7 +5,8 @@
 //
 // Order. Events at one time run in the order in which they were asked for, with one liberty: the
 // arrivals and wakes between two calls (at, post) are gathered, and each device they concern is
-// stepped once, in the order of its first event. What those steps cause at the same time runs after.
+// stepped once, in the order of its first event. What those steps cause at the same time runs
+// after.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@ class World final : public Waker {
   struct Config {
     std::string name = "world";  // of its packet pool: unique in the process
     PacketPool::Config pool;
-    bool trace = true;           // keep the HopTrace
+    bool trace = true;  // keep the HopTrace
   };
 
   // After EAL. Throws StartError when the pool's memory is not there. Devices and links that hold
@@ -105,7 +106,7 @@ class World final : public Waker {
   HopTrace hops_;
   bool trace_;
   Statistics statistics_;
-  std::vector<Slot> slots_;        // by device id
+  std::vector<Slot> slots_;  // by device id
   std::vector<std::uint32_t> due_, stepping_;
   std::vector<std::function<void()>> calls_;
   std::vector<std::uint32_t> free_calls_;

@@ -151,8 +151,8 @@ TEST(World, ManyEarlierWishesAreAllKept) {
   log.clear();
   a.next = [&](Time now) { return now < Time::ns(1000) ? now + Time::ns(100) : Time::max(); };
   EXPECT_TRUE(world.run_until_idle(Time::us(9)));
-  EXPECT_EQ(log, (Log{"a@200", "a@300", "a@400", "a@500", "a@600", "a@700", "a@800", "a@900",
-                      "a@1000"}));
+  EXPECT_EQ(
+      log, (Log{"a@200", "a@300", "a@400", "a@500", "a@600", "a@700", "a@800", "a@900", "a@1000"}));
 }
 
 TEST(World, RemovedDevicesAreNotStepped) {

@@ -93,8 +93,7 @@ Time delay(Rng& rng) {
   return Time::ns(static_cast<std::int64_t>(500 + (draw >> 32) % 1200));
 }
 
-template <class Queue>
-void hold(benchmark::State& state) {
+template <class Queue> void hold(benchmark::State& state) {
   Queue queue;
   Rng rng(7);
   const auto pending = static_cast<std::uint64_t>(state.range(0));

@@ -16,7 +16,7 @@ using link::Impairment;
 struct ExactCase {
   const char* name;
   unsigned gbps;
-  std::uint32_t frame;           // with FCS
+  std::uint32_t frame;                 // with FCS
   std::vector<std::int64_t> arrivals;  // of the first datagrams at the sink, back to back
 };
 
@@ -58,9 +58,9 @@ TEST_P(Exact, ArrivalsAreExact) {
 INSTANTIATE_TEST_SUITE_P(
     Rates, Exact,
     testing::Values(
-        // 84 bytes: 6.72 ns. They leave the host at 6, 13, 20, 26, 33 (6.72, 13.44, ...) and reach the
-        // forwarder 500 ns later; its line is idle for the first three, which leave at 512, 519, 526
-        // (the last 0.72 late), then 533 and 540.
+        // 84 bytes: 6.72 ns. They leave the host at 6, 13, 20, 26, 33 (6.72, 13.44, ...) and reach
+        // the forwarder 500 ns later; its line is idle for the first three, which leave at 512,
+        // 519, 526 (the last 0.72 late), then 533 and 540.
         ExactCase{"100g_64", 100, 64, {1012, 1019, 1026, 1033, 1040}},
         // 1538 bytes: 123.04 ns.
         ExactCase{"100g_1518", 100, 1518, {1246, 1369, 1492, 1615}},
@@ -86,8 +86,8 @@ Outcome messy_run(const char* name, std::uint64_t seed) {
   }
   star.wires[2]->a().impair({.loss = Probability::ratio(1, 20)});
   star.wires[3]->b().impair({.duplication = Probability::ratio(1, 30), .jitter = Time::us(3)});
-  star.wires[4]->a().impair({.corruption = Probability::ratio(1, 50),
-                             .reordering = Probability::ratio(1, 10)});
+  star.wires[4]->a().impair(
+      {.corruption = Probability::ratio(1, 50), .reordering = Probability::ratio(1, 10)});
   star.world.at(Time::us(20), [&] { star.wires[5]->set_carrier(star.world.now(), false); });
   star.world.at(Time::us(50), [&] { star.wires[5]->set_carrier(star.world.now(), true); });
   star.world.at(Time::us(60), [&] { star.wires[2]->a().impair({}); });
@@ -163,8 +163,8 @@ TEST(Latency, IsSerialisationPropagationAndQueueing) {
   Star star({.name = "latency", .hosts = 5});
   // Four senders, one frame each at the same time, to host 0: 1230 + 20 bytes are 100 ns.
   for (unsigned i = 1; i < 5; ++i) {
-    star.flow(i, 0, {.id = i, .rate = Rate::gbps(1), .frame = 1230, .start = Time::us(1),
-                     .count = 1});
+    star.flow(i, 0,
+              {.id = i, .rate = Rate::gbps(1), .frame = 1230, .start = Time::us(1), .count = 1});
   }
   EXPECT_TRUE(star.world.run_until_idle(Time::s(1)));
   ASSERT_EQ(star.hosts[0]->meters().size(), 4U);

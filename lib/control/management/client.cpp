@@ -38,7 +38,9 @@ gnmi::Path path_message(const std::string& text) {
 }
 
 gnmi::Path interface_message(const std::string& node, const std::string& port) {
-  std::vector<PathElem> elems = {{"nodes", {}}, {"node", {{"name", node}}}, {"interfaces", {}},
+  std::vector<PathElem> elems = {{"nodes", {}},
+                                 {"node", {{"name", node}}},
+                                 {"interfaces", {}},
                                  {"interface", {{"name", port}}}};
   gnmi::Path m = to_message(elems, 0, elems.size());
   m.set_origin("frond");
@@ -110,16 +112,22 @@ class GrpcClient final : public Client {
       *update->mutable_path() = interface_message(change.node, change.port);
       update->mutable_path()->add_elem()->set_name("impairment");
       update->mutable_path()->add_elem()->set_name("config");
-      const Json json = {{"loss", i.loss}, {"corrupt", i.corrupt}, {"duplicate", i.duplicate},
-                         {"reorder", i.reorder}, {"reorder-delay", ns(i.reorder_delay)},
-                         {"delay", ns(i.delay)}, {"jitter", ns(i.jitter)}, {"silent", i.silent},
+      const Json json = {{"loss", i.loss},
+                         {"corrupt", i.corrupt},
+                         {"duplicate", i.duplicate},
+                         {"reorder", i.reorder},
+                         {"reorder-delay", ns(i.reorder_delay)},
+                         {"delay", ns(i.delay)},
+                         {"jitter", ns(i.jitter)},
+                         {"silent", i.silent},
                          {"seed", i.seed}};
       update->mutable_val()->set_json_val(json.dump());
     }
     return set(request);
   }
 
-  Result<ApplyReport> apply(const std::string& yaml, const std::string& file, bool dry_run) override {
+  Result<ApplyReport> apply(const std::string& yaml, const std::string& file,
+                            bool dry_run) override {
     grpc::ClientContext context;  // may take long: it ends when the fabric is done, or gone
     v1::ApplyRequest request;
     request.set_yaml(yaml);
@@ -127,10 +135,12 @@ class GrpcClient final : public Client {
     request.set_dry_run(dry_run);
     v1::ApplyReply reply;
     if (auto s = frond_->Apply(&context, request, &reply); !s.ok()) return to_error(s);
-    ApplyReport report{reply.valid(), reply.applied(), {reply.changes().begin(), reply.changes().end()}, {}};
+    ApplyReport report{
+        reply.valid(), reply.applied(), {reply.changes().begin(), reply.changes().end()}, {}};
     for (const auto& d : reply.diagnostics()) {
-      report.diagnostics.push_back({d.warning() ? Diagnostic::Severity::warning : Diagnostic::Severity::error,
-                                    d.file(), d.line(), d.column(), d.message()});
+      report.diagnostics.push_back(
+          {d.warning() ? Diagnostic::Severity::warning : Diagnostic::Severity::error, d.file(),
+           d.line(), d.column(), d.message()});
     }
     return report;
   }
@@ -173,12 +183,14 @@ class GrpcClient final : public Client {
   Status shutdown() override {
     Call call;
     v1::ShutdownReply reply;
-    if (auto s = frond_->Shutdown(&call.context, v1::ShutdownRequest(), &reply); !s.ok()) return to_error(s);
+    if (auto s = frond_->Shutdown(&call.context, v1::ShutdownRequest(), &reply); !s.ok())
+      return to_error(s);
     return {};
   }
 
-  Status capture(const CaptureRequest& r,
-                 const std::function<bool(std::vector<CapturedFrame>&, std::uint64_t)>& f) override {
+  Status capture(
+      const CaptureRequest& r,
+      const std::function<bool(std::vector<CapturedFrame>&, std::uint64_t)>& f) override {
     v1::CaptureRequest request;
     request.set_node(r.node);
     request.set_port(r.port);
@@ -189,15 +201,19 @@ class GrpcClient final : public Client {
         [&](v1::CaptureReply& reply) {
           std::vector<CapturedFrame> frames;
           for (auto& m : *reply.mutable_frames()) {
-            frames.push_back({Time::ns(m.time()), m.interface(),
-                              static_cast<CapturedFrame::Direction>(m.direction()), m.wire_length(),
-                              m.comment(), {m.data().begin(), m.data().end()}});
+            frames.push_back({Time::ns(m.time()),
+                              m.interface(),
+                              static_cast<CapturedFrame::Direction>(m.direction()),
+                              m.wire_length(),
+                              m.comment(),
+                              {m.data().begin(), m.data().end()}});
           }
           return f(frames, reply.lost());
         });
   }
 
-  Status events(std::uint64_t after, bool follow, const std::function<bool(const Event&)>& f) override {
+  Status events(std::uint64_t after, bool follow,
+                const std::function<bool(const Event&)>& f) override {
     v1::EventsRequest request;
     request.set_after(after);
     request.set_follow(follow);
@@ -218,8 +234,7 @@ class GrpcClient final : public Client {
  private:
   static std::uint64_t ns(Time t) { return static_cast<std::uint64_t>(t.ns()); }
 
-  template <class Message, class Open, class F>
-  Status stream(Open&& open, F&& f) {
+  template <class Message, class Open, class F> Status stream(Open&& open, F&& f) {
     grpc::ClientContext context;
     {
       std::lock_guard lock(mutex_);
@@ -264,7 +279,8 @@ class GrpcClient final : public Client {
         auto where = from_message(n.prefix(), u.path());
         Json json = Json::parse(u.val().json_val(), nullptr, false);
         if (!where || json.is_discarded()) {
-          return Error{Error::Code::internal, "the fabric's answer is not JSON; are both of one version?"};
+          return Error{Error::Code::internal,
+                       "the fabric's answer is not JSON; are both of one version?"};
         }
         updates.emplace_back(where->to_string(), std::move(json));
       }
@@ -287,7 +303,8 @@ class GrpcClient final : public Client {
   }
 
   // Puts /nodes/node[name=A]/interfaces/interface[name=B]/... where it belongs.
-  static void merge(Json& nodes, const Path& where, Json value, std::map<std::string, std::size_t>& places) {
+  static void merge(Json& nodes, const Path& where, Json value,
+                    std::map<std::string, std::size_t>& places) {
     Json* at = &nodes;
     std::string so_far;
     for (std::size_t i = 1; i < where.elems.size(); ++i) {

@@ -36,16 +36,19 @@ class Client {
   };
   virtual Status set_impairments(const std::vector<ImpairmentChange>& changes) = 0;  // all or none
 
-  virtual Result<ApplyReport> apply(const std::string& yaml, const std::string& file, bool dry_run) = 0;
+  virtual Result<ApplyReport> apply(const std::string& yaml, const std::string& file,
+                                    bool dry_run) = 0;
   virtual Result<TraceReport> trace(const TraceRequest& request) = 0;
   virtual Result<std::string> graph(const std::string& format) = 0;
   virtual Status shutdown() = 0;
 
   // Until the callback returns false, stop() from another thread or a signal handler's thread, or
   // the fabric ends (ok). The first call, with no frames, says that the capture runs.
-  virtual Status capture(const CaptureRequest& request,
-                         const std::function<bool(std::vector<CapturedFrame>&, std::uint64_t lost)>& f) = 0;
-  virtual Status events(std::uint64_t after, bool follow, const std::function<bool(const Event&)>& f) = 0;
+  virtual Status capture(
+      const CaptureRequest& request,
+      const std::function<bool(std::vector<CapturedFrame>&, std::uint64_t lost)>& f) = 0;
+  virtual Status events(std::uint64_t after, bool follow,
+                        const std::function<bool(const Event&)>& f) = 0;
   virtual void stop() = 0;
 };
 

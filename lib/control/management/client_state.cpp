@@ -13,8 +13,7 @@ const Json& at(const Json& json, const char* name) {
   return json.is_object() && it != json.end() ? *it : kNothing;
 }
 
-template <class T>
-T read(const Json& json, const char* name, T fallback = {}) {
+template <class T> T read(const Json& json, const char* name, T fallback = {}) {
   const Json& v = at(json, name);
   if constexpr (std::is_same_v<T, std::string>) {
     return v.is_string() ? v.get<std::string>() : fallback;
@@ -25,10 +24,11 @@ T read(const Json& json, const char* name, T fallback = {}) {
   }
 }
 
-Time read_time(const Json& json, const char* name) { return Time::ns(read<std::int64_t>(json, name)); }
+Time read_time(const Json& json, const char* name) {
+  return Time::ns(read<std::int64_t>(json, name));
+}
 
-template <class F>
-void for_each(const Json& container, const char* list, F&& f) {
+template <class F> void for_each(const Json& container, const char* list, F&& f) {
   const Json& entries = at(container, list);
   if (!entries.is_array()) return;
   for (const Json& entry : entries) f(entry);
@@ -127,7 +127,8 @@ std::vector<Node> nodes_from_json(const Json& nodes) {
     Node& node = result.emplace_back();
     const Json& state = at(json, "state");
     node.name = read<std::string>(json, "name");
-    node.kind = read<std::string>(state, "kind") == "host" ? Node::Kind::host : Node::Kind::network_switch;
+    node.kind =
+        read<std::string>(state, "kind") == "host" ? Node::Kind::host : Node::Kind::network_switch;
     node.role = read<std::string>(state, "role");
     node.netns = read<std::string>(state, "netns");
     for_each(at(json, "interfaces"), "interface",
@@ -171,9 +172,10 @@ std::vector<Neighbor> neighbors_from_json(const Json& nodes) {
       const Json& state = at(json, "state");
       const auto address = IpAddress::parse(read<std::string>(json, "address"));
       if (!address) return;
-      result.push_back({read<std::string>(node, "name"), read<std::string>(json, "interface"), *address,
-                        MacAddress::parse(read<std::string>(state, "mac-address")).value_or(MacAddress()),
-                        read<std::string>(state, "state"), read_time(state, "age")});
+      result.push_back(
+          {read<std::string>(node, "name"), read<std::string>(json, "interface"), *address,
+           MacAddress::parse(read<std::string>(state, "mac-address")).value_or(MacAddress()),
+           read<std::string>(state, "state"), read_time(state, "age")});
     });
   });
   return result;

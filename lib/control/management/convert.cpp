@@ -94,7 +94,8 @@ Status check_encoding(gnmi::Encoding encoding) {
   switch (encoding) {
     case gnmi::JSON:
     case gnmi::JSON_IETF:
-    case gnmi::PROTO: return {};
+    case gnmi::PROTO:
+      return {};
     default:
       return Error{Error::Code::unimplemented,
                    fmt::format("encoding {} is not supported; there are JSON, JSON_IETF and PROTO",
@@ -111,7 +112,8 @@ Status check_extensions(const google::protobuf::RepeatedPtrField<gnmi_ext::Exten
     if (e.has_commit()) name = "commit confirmed";
     if (e.has_depth()) name = "depth";
     if (name != nullptr) {
-      return Error{Error::Code::unimplemented, fmt::format("the extension {} is not supported", name)};
+      return Error{Error::Code::unimplemented,
+                   fmt::format("the extension {} is not supported", name)};
     }
   }
   return {};

@@ -65,7 +65,8 @@ class FakeFabric : public Fabric {
   }
   std::vector<Neighbor> neighbors(const std::string& node) const override {
     std::vector<Neighbor> all = {{"leaf1", "p1", *IpAddress::parse("10.0.1.1"),
-                                  *MacAddress::parse("02:00:00:00:00:01"), "reachable", Time::s(3)}};
+                                  *MacAddress::parse("02:00:00:00:00:01"), "reachable",
+                                  Time::s(3)}};
     if (!node.empty()) std::erase_if(all, [&](const Neighbor& n) { return n.node != node; });
     return all;
   }
@@ -80,15 +81,18 @@ class FakeFabric : public Fabric {
       ++changes;
       Interface* i = interface(node, port);
       if (i == nullptr) std::abort();  // the caller looked it up
-      if (fail_admin == node + ":" + port) return Error{Error::Code::unavailable, "the port is stuck"};
+      if (fail_admin == node + ":" + port)
+        return Error{Error::Code::unavailable, "the port is stuck"};
       i->admin_up = i->oper_up = up;
       i->down_reason = up ? "" : "admin";
       ++i->counters.carrier_transitions;
     }
-    log_.post({.kind = up ? "link-up" : "link-down", .node = node, .port = port, .mechanism = "admin"});
+    log_.post(
+        {.kind = up ? "link-up" : "link-down", .node = node, .port = port, .mechanism = "admin"});
     return {};
   }
-  Status set_impairment(const std::string& node, const std::string& port, const Impairment& n) override {
+  Status set_impairment(const std::string& node, const std::string& port,
+                        const Impairment& n) override {
     {
       std::lock_guard lock(mutex_);
       ++changes;
@@ -104,7 +108,8 @@ class FakeFabric : public Fabric {
     return {};
   }
 
-  Result<ApplyReport> apply(const std::string& yaml, const std::string& file, bool dry_run) override {
+  Result<ApplyReport> apply(const std::string& yaml, const std::string& file,
+                            bool dry_run) override {
     ApplyReport report;
     if (yaml.find("bad") != yaml.npos) {
       report.diagnostics.push_back({Diagnostic::Severity::error, file, 14, 9, "unknown key 'bad'"});
@@ -116,16 +121,24 @@ class FakeFabric : public Fabric {
     return report;
   }
   Result<TraceReport> trace(const TraceRequest& r) const override {
-    if (r.from != "h1") return Error{Error::Code::not_found, fmt::format("there is no host '{}'", r.from)};
-    return TraceReport{true, "delivered to " + r.to,
-                       {{"leaf1", "p1", "p2", "forward", "",
-                         {{"in", fmt::format("in p1    dscp {}", r.dscp)},
-                          {"route", "route    10.0.2.0/24 ecmp 2 -> spine1"}}},
-                        {"spine1", "p1", "p2", "forward", "", {{"route", "route    10.0.2.0/24 -> leaf2"}}},
-                        {"leaf2", "p2", "p1", "deliver", "", {{"out", "out p1"}}}}};
+    if (r.from != "h1")
+      return Error{Error::Code::not_found, fmt::format("there is no host '{}'", r.from)};
+    return TraceReport{
+        true,
+        "delivered to " + r.to,
+        {{"leaf1",
+          "p1",
+          "p2",
+          "forward",
+          "",
+          {{"in", fmt::format("in p1    dscp {}", r.dscp)},
+           {"route", "route    10.0.2.0/24 ecmp 2 -> spine1"}}},
+         {"spine1", "p1", "p2", "forward", "", {{"route", "route    10.0.2.0/24 -> leaf2"}}},
+         {"leaf2", "p2", "p1", "deliver", "", {{"out", "out p1"}}}}};
   }
   Result<std::unique_ptr<Capture>> capture(const CaptureRequest& r) override {
-    if (r.node != "leaf1") return Error{Error::Code::not_found, fmt::format("there is no node '{}'", r.node)};
+    if (r.node != "leaf1")
+      return Error{Error::Code::not_found, fmt::format("there is no node '{}'", r.node)};
     return std::unique_ptr<Capture>(std::make_unique<FakeCapture>(*this, r.port));
   }
   Result<std::string> graph(const std::string& format) const override {
@@ -140,8 +153,7 @@ class FakeFabric : public Fabric {
     frames_.push_back(std::move(frame));
   }
   EventLog& log() { return log_; }
-  template <class F>
-  void change(F&& f) {
+  template <class F> void change(F&& f) {
     std::lock_guard lock(mutex_);
     f(nodes_);
   }
@@ -176,7 +188,8 @@ class FakeFabric : public Fabric {
     std::string port_;
   };
 
-  void add_node(const std::string& name, const std::string& role, const std::vector<std::string>& ports) {
+  void add_node(const std::string& name, const std::string& role,
+                const std::vector<std::string>& ports) {
     Node n;
     n.name = name;
     n.role = role;
@@ -197,7 +210,8 @@ class FakeFabric : public Fabric {
     }
     nodes_.push_back(n);
   }
-  void add_link(const std::string& an, const std::string& ap, const std::string& bn, const std::string& bp) {
+  void add_link(const std::string& an, const std::string& ap, const std::string& bn,
+                const std::string& bp) {
     links_.push_back({{an, ap, {}}, {bn, bp, {}}, true, Rate::gbps(10), Time::us(1), true});
     interface(an, ap)->peer = bn + ":" + bp;
     interface(bn, bp)->peer = an + ":" + ap;

@@ -12,8 +12,7 @@ constexpr std::size_t kReplyBytes = 1 << 20;
 
 Error invalid(std::string message) { return {Error::Code::invalid_argument, std::move(message)}; }
 
-template <class T>
-Status bounded(const char* name, std::uint32_t value, std::uint32_t max, T& to) {
+template <class T> Status bounded(const char* name, std::uint32_t value, std::uint32_t max, T& to) {
   if (value > max) return invalid(fmt::format("{} {} is more than {}", name, value, max));
   to = static_cast<T>(value);
   return {};
@@ -119,8 +118,8 @@ grpc::Status FrondService::Capture(grpc::ServerContext* context, const v1::Captu
   const Gate::Stream held(gate_);
   if (!held.ok()) return held.refusal();
   if (request->snap() > 65535) return to_status(invalid("snap is more than 65535"));
-  CaptureRequest wanted{request->node(), request->port(), request->snap() == 0 ? 65535 : request->snap(),
-                        request->drops()};
+  CaptureRequest wanted{request->node(), request->port(),
+                        request->snap() == 0 ? 65535 : request->snap(), request->drops()};
   auto capture = fabric_.capture(wanted);
   if (!capture) return to_status(capture.error());
   if (!writer->Write(v1::CaptureReply())) return grpc::Status::OK;

@@ -52,7 +52,8 @@ void add_updates(std::vector<Leaf> leaves, const Query& query, gnmi::Encoding en
     std::vector<Leaf> group;
     std::vector<Leaf> rest;
     for (Leaf& leaf : leaves) {
-      const bool in = group.empty() || (depth <= leaf.path.size() && same_head(group[0], leaf, depth));
+      const bool in =
+          group.empty() || (depth <= leaf.path.size() && same_head(group[0], leaf, depth));
       (in ? group : rest).push_back(std::move(leaf));
     }
     gnmi::Update* update = notification.add_update();
@@ -72,7 +73,8 @@ gnmi::CapabilityResponse capabilities() {
     data->set_organization(model == "frond" ? "Frond" : "OpenConfig working group");
     data->set_version("1.0.0");
   }
-  for (gnmi::Encoding e : {gnmi::JSON, gnmi::JSON_IETF, gnmi::PROTO}) response.add_supported_encodings(e);
+  for (gnmi::Encoding e : {gnmi::JSON, gnmi::JSON_IETF, gnmi::PROTO})
+    response.add_supported_encodings(e);
   response.set_gnmi_version("0.10.0");
   return response;
 }
@@ -90,12 +92,14 @@ Result<gnmi::GetResponse> get(const Fabric& fabric, const gnmi::GetRequest& requ
   const int paths = std::max(request.path_size(), 1);  // none: the prefix itself
   for (int p = 0; p < paths; ++p) {
     Query query;
-    auto path = from_message(request.prefix(), p < request.path_size() ? request.path(p) : gnmi::Path());
+    auto path =
+        from_message(request.prefix(), p < request.path_size() ? request.path(p) : gnmi::Path());
     if (!path) return path.error();
     query.path = std::move(*path);
     query.models = *models;
     if (request.type() == gnmi::GetRequest::CONFIG) query.type = Query::Type::config;
-    if (request.type() == gnmi::GetRequest::STATE || request.type() == gnmi::GetRequest::OPERATIONAL) {
+    if (request.type() == gnmi::GetRequest::STATE ||
+        request.type() == gnmi::GetRequest::OPERATIONAL) {
       query.type = Query::Type::state;
     }
     auto rows = find_rows(query);

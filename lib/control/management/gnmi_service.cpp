@@ -64,16 +64,19 @@ grpc::Status GnmiService::Subscribe(grpc::ServerContext* context, Stream* stream
   if (!subscriber.send_all(send)) return grpc::Status::OK;
 
   switch (first.subscribe().mode()) {
-    case gnmi::SubscriptionList::ONCE: return grpc::Status::OK;
+    case gnmi::SubscriptionList::ONCE:
+      return grpc::Status::OK;
     case gnmi::SubscriptionList::POLL: {
       gnmi::SubscribeRequest next;
       while (stream->Read(&next)) {
-        if (!next.has_poll()) return invalid("a subscription cannot be changed; open another stream");
+        if (!next.has_poll())
+          return invalid("a subscription cannot be changed; open another stream");
         if (!subscriber.send_all(send)) break;
       }
       return grpc::Status::OK;
     }
-    default: break;
+    default:
+      break;
   }
   // A request on a running stream is an error (3.5.1.1); somebody must read to notice. The reader
   // ends with the request, the client, or the server's shutdown.
@@ -85,7 +88,8 @@ grpc::Status GnmiService::Subscribe(grpc::ServerContext* context, Stream* stream
   subscriber.stream(send, [&] { return extra || context->IsCancelled() || gate_.stopping(); });
   if (!extra) context->TryCancel();
   reader.join();
-  if (extra) return invalid("a streaming subscription takes no further requests; open another stream");
+  if (extra)
+    return invalid("a streaming subscription takes no further requests; open another stream");
   return grpc::Status::OK;
 }
 

@@ -2,9 +2,9 @@
 // Paths, Get, Set and Subscribe on a fake fabric, without gRPC.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
@@ -32,7 +32,8 @@ gnmi::GetRequest get_request(const std::string& path, gnmi::Encoding encoding = 
   return r;
 }
 
-Json get_one(const FakeFabric& fabric, const std::string& path, gnmi::Encoding encoding = gnmi::JSON_IETF) {
+Json get_one(const FakeFabric& fabric, const std::string& path,
+             gnmi::Encoding encoding = gnmi::JSON_IETF) {
   const auto r = get(fabric, get_request(path, encoding));
   EXPECT_TRUE(r) << (r ? "" : r.error().message);
   if (!r) return {};
@@ -50,7 +51,8 @@ TEST(Path, ParsesAndPrints) {
   EXPECT_EQ(*p->elems[2].key("j"), "/");
   EXPECT_EQ(p->to_string(), "frond:/nodes/node[name=leaf1]/x[k=a\\]b][j=/]/y");
   EXPECT_EQ(Path::parse("/interfaces/interface[name=leaf1:p1]")->origin, "");
-  for (const char* bad : {"/a[", "/a[k", "/a[k=v", "/a[=v]", "/[k=v]"}) EXPECT_FALSE(Path::parse(bad)) << bad;
+  for (const char* bad : {"/a[", "/a[k", "/a[k=v", "/a[=v]", "/[k=v]"})
+    EXPECT_FALSE(Path::parse(bad)) << bad;
   EXPECT_FALSE(Path::parse(std::string(5000, 'a')));
 }
 
@@ -90,8 +92,10 @@ TEST(Map, IsTheGoldenList) {
     actual += fmt::format("{}:{} {} {} {}\n", row.origin, row.path, row.writable() ? "rw" : "ro",
                           row.on_change ? "on-change" : "sampled", row.type);
   }
-  EXPECT_EQ(actual, golden.str()) << "the map changed: clients depend on it. If that is meant, update "
-                                     "paths.golden to:\n" << actual;
+  EXPECT_EQ(actual, golden.str())
+      << "the map changed: clients depend on it. If that is meant, update "
+         "paths.golden to:\n"
+      << actual;
 }
 
 TEST(Get, AScalarHasItsTypeInEachEncoding) {
@@ -112,11 +116,13 @@ TEST(Get, ASubtreeIsNestedAndQualified) {
   const Json j = get_one(fabric, "/interfaces/interface[name=leaf1:p1]");
   EXPECT_EQ(j["openconfig-interfaces:state"]["oper-status"], "UP");
   EXPECT_EQ(j["openconfig-interfaces:state"]["counters"]["in-pkts"], "10");
-  EXPECT_EQ(j["openconfig-if-ethernet:ethernet"]["state"]["port-speed"], "openconfig-if-ethernet:SPEED_10GB");
+  EXPECT_EQ(j["openconfig-if-ethernet:ethernet"]["state"]["port-speed"],
+            "openconfig-if-ethernet:SPEED_10GB");
   const Json all = get_one(fabric, "/interfaces");
   EXPECT_EQ(all["openconfig-interfaces:interface"].size(), 12U);
   EXPECT_EQ(all["openconfig-interfaces:interface"][0]["name"], "leaf1:p1");
-  EXPECT_EQ(all["openconfig-interfaces:interface"][0]["openconfig-if-ethernet:ethernet"]["state"]["mac-address"],
+  EXPECT_EQ(all["openconfig-interfaces:interface"][0]["openconfig-if-ethernet:ethernet"]["state"]
+               ["mac-address"],
             "02:00:00:00:00:0a");
 }
 
@@ -131,8 +137,11 @@ TEST(Get, WildcardsGiveAnUpdateEach) {
 TEST(Get, DropsHaveNames) {
   const FakeFabric fabric;
   const std::string base = "frond:/nodes/node[name=leaf1]/interfaces/interface[name=p1]/drops/drop";
-  EXPECT_EQ(get_one(fabric, base + "[direction=out][stage=queue][reason=queue_tail_drop]/state/packets"), "7");
-  const std::string platform = "/components/component[name=leaf1]/integrated-circuit/pipeline-counters/drop/state/";
+  EXPECT_EQ(
+      get_one(fabric, base + "[direction=out][stage=queue][reason=queue_tail_drop]/state/packets"),
+      "7");
+  const std::string platform =
+      "/components/component[name=leaf1]/integrated-circuit/pipeline-counters/drop/state/";
   EXPECT_EQ(get_one(fabric, platform + "congestion-aggregate"), "7");
   EXPECT_EQ(get_one(fabric, platform + "packet-processing-aggregate"), "3");
   EXPECT_EQ(get_one(fabric, platform + "no-route"), "5");
@@ -142,16 +151,20 @@ TEST(Get, SaysWhatIsWrong) {
   const FakeFabric fabric;
   auto code = [&](const gnmi::GetRequest& r) {
     const auto result = get(fabric, r);
-    return result ? std::pair(-1, std::string()) : std::pair(static_cast<int>(result.error().code), result.error().message);
+    return result ? std::pair(-1, std::string())
+                  : std::pair(static_cast<int>(result.error().code), result.error().message);
   };
   using C = Error::Code;
   auto [c1, m1] = code(get_request("/interfaces/interface[name=leaf1:p1]/stat"));
   EXPECT_EQ(c1, static_cast<int>(C::invalid_argument));
   EXPECT_NE(m1.find("config, state, ethernet"), m1.npos) << m1;
-  EXPECT_EQ(code(get_request("/interfaces/interface[name=leaf9:p1]/state")).first, static_cast<int>(C::not_found));
+  EXPECT_EQ(code(get_request("/interfaces/interface[name=leaf9:p1]/state")).first,
+            static_cast<int>(C::not_found));
   EXPECT_EQ(code(get_request("cisco:/x")).first, static_cast<int>(C::invalid_argument));
-  EXPECT_EQ(code(get_request("/interfaces", gnmi::ASCII)).first, static_cast<int>(C::unimplemented));
-  EXPECT_EQ(code(get_request("/interfaces", static_cast<gnmi::Encoding>(77))).first, static_cast<int>(C::unimplemented));
+  EXPECT_EQ(code(get_request("/interfaces", gnmi::ASCII)).first,
+            static_cast<int>(C::unimplemented));
+  EXPECT_EQ(code(get_request("/interfaces", static_cast<gnmi::Encoding>(77))).first,
+            static_cast<int>(C::unimplemented));
   auto models = get_request("/interfaces");
   models.add_use_models()->set_name("ietf-interfaces");
   EXPECT_EQ(code(models).first, static_cast<int>(C::invalid_argument));
@@ -197,7 +210,8 @@ gnmi::SetRequest update(const std::string& path, const std::string& json) {
   return r;
 }
 
-const Interface& port(const std::vector<Node>& nodes, const std::string& node, const std::string& name) {
+const Interface& port(const std::vector<Node>& nodes, const std::string& node,
+                      const std::string& name) {
   for (const Node& n : nodes) {
     for (const Interface& i : n.interfaces) {
       if (n.name == node && i.name == name) return i;
@@ -215,13 +229,17 @@ Impairment out_of(const FakeFabric& fabric, const std::string& node, const std::
 }
 
 TEST(Set, LinkAdminInEveryForm) {
-  for (const auto& [path, json] : std::initializer_list<std::pair<std::string, std::string>>{
-           {"/interfaces/interface[name=leaf1:p2]/config/enabled", "false"},
-           {"/interfaces/interface[name=leaf1:p2]/config", R"({"enabled": false})"},
-           {"/interfaces/interface[name=leaf1:p2]", R"({"openconfig-interfaces:config": {"name": "leaf1:p2", "enabled": false}})"},
-           {"/interfaces", R"({"interface": [{"name": "leaf1:p2", "config": {"enabled": false}}]})"},
-           {"/", R"({"openconfig-interfaces:interfaces": {"interface": [{"name": "leaf1:p2", "config": {"enabled": false}}]}})"},
-           {"frond:/nodes/node[name=leaf1]/interfaces/interface[name=p2]/config/enabled", "false"}}) {
+  for (
+      const auto& [path, json] : std::initializer_list<std::pair<std::string, std::string>>{
+          {"/interfaces/interface[name=leaf1:p2]/config/enabled", "false"},
+          {"/interfaces/interface[name=leaf1:p2]/config", R"({"enabled": false})"},
+          {"/interfaces/interface[name=leaf1:p2]",
+           R"({"openconfig-interfaces:config": {"name": "leaf1:p2", "enabled": false}})"},
+          {"/interfaces", R"({"interface": [{"name": "leaf1:p2", "config": {"enabled": false}}]})"},
+          {"/",
+           R"({"openconfig-interfaces:interfaces": {"interface": [{"name": "leaf1:p2", "config": {"enabled": false}}]}})"},
+          {"frond:/nodes/node[name=leaf1]/interfaces/interface[name=p2]/config/enabled",
+           "false"}}) {
     FakeFabric fabric;
     const auto r = set(fabric, update(path, json));
     ASSERT_TRUE(r) << path << ": " << r.error().message;
@@ -233,7 +251,8 @@ TEST(Set, LinkAdminInEveryForm) {
   }
 }
 
-const std::string kImpair = "frond:/nodes/node[name=leaf1]/interfaces/interface[name=p2]/impairment";
+const std::string kImpair =
+    "frond:/nodes/node[name=leaf1]/interfaces/interface[name=p2]/impairment";
 
 TEST(Set, UpdateKeepsReplaceForgetsDeleteResets) {
   FakeFabric fabric;
@@ -282,7 +301,8 @@ TEST(Set, IsAllOrNothing) {
   fabric.fail_admin = "spine2:p2";
   r = update("/interfaces/interface[name=leaf1:p2]/config/enabled", "false");
   r.mutable_update()->MergeFrom(update(kImpair + "/config/loss", "0.5").update());
-  r.mutable_update()->MergeFrom(update("/interfaces/interface[name=spine2:p2]/config/enabled", "false").update());
+  r.mutable_update()->MergeFrom(
+      update("/interfaces/interface[name=spine2:p2]/config/enabled", "false").update());
   const auto result = set(fabric, r);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Error::Code::unavailable);
@@ -302,7 +322,8 @@ TEST(Set, RefusesWithTheRightCode) {
       {"/interfaces/interface[name=*]/config/enabled", "false", C::invalid_argument},
       {"/interfaces/interface[name=leaf1:p2]/config/colour", "false", C::not_found},
       {"/interfaces/interface[name=leaf1:p2]/config", R"({"colour": 1})", C::invalid_argument},
-      {"/interfaces/interface[name=leaf1:p2]", R"({"name": "leaf1:p3", "config": {"enabled": false}})", C::invalid_argument},
+      {"/interfaces/interface[name=leaf1:p2]",
+       R"({"name": "leaf1:p3", "config": {"enabled": false}})", C::invalid_argument},
       {"/interfaces/interface[name=leaf1:p2]/config", "false", C::invalid_argument},
       {"/interfaces", R"({"interface": [{"config": {"enabled": false}}]})", C::invalid_argument},
       {"/interfaces", R"({"interface": {"name": "leaf1:p2"}})", C::invalid_argument},
@@ -340,7 +361,8 @@ TEST(Set, RefusesWithTheRightCode) {
 // --- Subscribe ---
 
 gnmi::SubscriptionList list_of(gnmi::SubscriptionList::Mode mode, const std::string& path,
-                               gnmi::SubscriptionMode sub = gnmi::TARGET_DEFINED, std::uint64_t interval = 0) {
+                               gnmi::SubscriptionMode sub = gnmi::TARGET_DEFINED,
+                               std::uint64_t interval = 0) {
   gnmi::SubscriptionList l;
   l.set_mode(mode);
   l.set_encoding(gnmi::PROTO);
@@ -353,7 +375,8 @@ gnmi::SubscriptionList list_of(gnmi::SubscriptionList::Mode mode, const std::str
 
 TEST(Subscribe, OnceSendsEachLeafAndThenSync) {
   const FakeFabric fabric;
-  auto s = Subscriber::make(fabric, list_of(gnmi::SubscriptionList::ONCE, "/interfaces/interface[name=leaf1:p1]/state"));
+  auto s = Subscriber::make(
+      fabric, list_of(gnmi::SubscriptionList::ONCE, "/interfaces/interface[name=leaf1:p1]/state"));
   ASSERT_TRUE(s);
   unsigned leaves = 0, syncs = 0, largest = 0;
   ASSERT_TRUE((*s)->send_all([&](const gnmi::SubscribeResponse& r) {
@@ -392,15 +415,17 @@ TEST(Subscribe, RefusesWhatItCannotKeep) {
   EXPECT_TRUE(refused(list_of(stream, "/interfaces", gnmi::SAMPLE, ~std::uint64_t{0})));
   EXPECT_TRUE(refused(list_of(stream, "/interfaces/interface/state/counters", gnmi::ON_CHANGE)));
   EXPECT_TRUE(refused(gnmi::SubscriptionList()));
-  EXPECT_FALSE(refused(list_of(stream, "/interfaces/interface[name=leaf99:p1]/state/oper-status", gnmi::ON_CHANGE)));
+  EXPECT_FALSE(refused(
+      list_of(stream, "/interfaces/interface[name=leaf99:p1]/state/oper-status", gnmi::ON_CHANGE)));
   gnmi::SubscriptionList many;
   for (int i = 0; i < 65; ++i) many.add_subscription();
   EXPECT_TRUE(refused(many));
 }
 
 // Runs a stream until it has sent `wanted` messages after the sync.
-std::vector<gnmi::SubscribeResponse> run_stream(const FakeFabric& fabric, const gnmi::SubscriptionList& l,
-                                                std::size_t wanted, const std::function<void()>& after_sync) {
+std::vector<gnmi::SubscribeResponse> run_stream(const FakeFabric& fabric,
+                                                const gnmi::SubscriptionList& l, std::size_t wanted,
+                                                const std::function<void()>& after_sync) {
   auto s = Subscriber::make(fabric, l);
   EXPECT_TRUE(s) << (s ? "" : s.error().message);
   std::vector<gnmi::SubscribeResponse> got;
@@ -419,9 +444,11 @@ std::vector<gnmi::SubscribeResponse> run_stream(const FakeFabric& fabric, const 
 
 TEST(Subscribe, OnChangeSendsWhatChangedOnly) {
   FakeFabric fabric;
-  const auto got = run_stream(fabric, list_of(gnmi::SubscriptionList::STREAM, "/interfaces/interface[name=*]/state/oper-status",
-                                              gnmi::ON_CHANGE),
-                              1, [&] { ASSERT_TRUE(fabric.set_link_admin("leaf1", "p2", false)); });
+  const auto got =
+      run_stream(fabric,
+                 list_of(gnmi::SubscriptionList::STREAM,
+                         "/interfaces/interface[name=*]/state/oper-status", gnmi::ON_CHANGE),
+                 1, [&] { ASSERT_TRUE(fabric.set_link_admin("leaf1", "p2", false)); });
   ASSERT_EQ(got.size(), 1U);
   ASSERT_EQ(got[0].update().update_size(), 1);
   EXPECT_EQ(got[0].update().update(0).path().elem(1).key().at("name"), "leaf1:p2");
@@ -430,12 +457,14 @@ TEST(Subscribe, OnChangeSendsWhatChangedOnly) {
 
 TEST(Subscribe, OnChangeDeletesWhatVanished) {
   FakeFabric fabric;
-  const auto got = run_stream(fabric, list_of(gnmi::SubscriptionList::STREAM, "/interfaces/interface[name=*]/state/oper-status",
-                                              gnmi::ON_CHANGE),
-                              1, [&] {
-                                fabric.change([](std::vector<Node>& nodes) { nodes.pop_back(); });
-                                fabric.log().post({.kind = "apply"});
-                              });
+  const auto got =
+      run_stream(fabric,
+                 list_of(gnmi::SubscriptionList::STREAM,
+                         "/interfaces/interface[name=*]/state/oper-status", gnmi::ON_CHANGE),
+                 1, [&] {
+                   fabric.change([](std::vector<Node>& nodes) { nodes.pop_back(); });
+                   fabric.log().post({.kind = "apply"});
+                 });
   ASSERT_EQ(got.size(), 1U);
   EXPECT_EQ(got[0].update().update_size(), 0);
   ASSERT_EQ(got[0].update().delete__size(), 1);
@@ -444,8 +473,9 @@ TEST(Subscribe, OnChangeDeletesWhatVanished) {
 
 TEST(Subscribe, SamplesRepeatAndRedundantOnesCanBeSuppressed) {
   FakeFabric fabric;
-  auto l = list_of(gnmi::SubscriptionList::STREAM, "/interfaces/interface[name=leaf1:p1]/state/counters/in-pkts",
-                   gnmi::SAMPLE, 100'000'000);
+  auto l = list_of(gnmi::SubscriptionList::STREAM,
+                   "/interfaces/interface[name=leaf1:p1]/state/counters/in-pkts", gnmi::SAMPLE,
+                   100'000'000);
   EXPECT_EQ(run_stream(fabric, l, 2, [] {}).size(), 2U);
   l.mutable_subscription(0)->set_suppress_redundant(true);
   const auto got = run_stream(fabric, l, 1, [&] {
@@ -458,17 +488,20 @@ TEST(Subscribe, SamplesRepeatAndRedundantOnesCanBeSuppressed) {
 TEST(Subscribe, TargetDefinedPicksPerLeaf) {
   FakeFabric fabric;
   // Counters would come every 10 s; the status comes with the event.
-  const auto got = run_stream(fabric, list_of(gnmi::SubscriptionList::STREAM, "/interfaces/interface[name=leaf1:p2]/state"),
-                              1, [&] { ASSERT_TRUE(fabric.set_link_admin("leaf1", "p2", false)); });
+  const auto got = run_stream(
+      fabric, list_of(gnmi::SubscriptionList::STREAM, "/interfaces/interface[name=leaf1:p2]/state"),
+      1, [&] { ASSERT_TRUE(fabric.set_link_admin("leaf1", "p2", false)); });
   ASSERT_EQ(got.size(), 1U);
   std::vector<std::string> names;
-  for (const auto& u : got[0].update().update()) names.push_back(u.path().elem(u.path().elem_size() - 1).name());
+  for (const auto& u : got[0].update().update())
+    names.push_back(u.path().elem(u.path().elem_size() - 1).name());
   EXPECT_EQ(names, (std::vector<std::string>{"enabled", "admin-status", "oper-status"}));
 }
 
 TEST(Subscribe, AGoneClientEndsIt) {
   FakeFabric fabric;
-  auto s = Subscriber::make(fabric, list_of(gnmi::SubscriptionList::STREAM, "/interfaces", gnmi::SAMPLE));
+  auto s = Subscriber::make(fabric,
+                            list_of(gnmi::SubscriptionList::STREAM, "/interfaces", gnmi::SAMPLE));
   int sent = 0;
   (*s)->stream([&](const gnmi::SubscribeResponse&) { return ++sent < 2; }, [] { return false; });
   EXPECT_EQ(sent, 2);

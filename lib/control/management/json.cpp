@@ -8,7 +8,8 @@ namespace {
 
 // The module that defines an element: openconfig-if-ethernet augments openconfig-interfaces, and
 // openconfig-platform's tree has augments of its own.
-std::string_view module_of(const std::vector<PathElem>& path, std::size_t i, std::string_view origin) {
+std::string_view module_of(const std::vector<PathElem>& path, std::size_t i,
+                           std::string_view origin) {
   if (origin == "frond") return "frond";
   if (path[0].name == "components") {
     if (i >= 3) return "openconfig-platform-pipeline-counters";
@@ -78,12 +79,17 @@ Json to_json(std::span<const Leaf> leaves, std::size_t depth, JsonStyle style) {
 
 std::optional<Value> from_json(const Json& json) {
   switch (json.type()) {
-    case Json::value_t::boolean: return Value(json.get<bool>());
-    case Json::value_t::number_unsigned: return Value(json.get<std::uint64_t>());
+    case Json::value_t::boolean:
+      return Value(json.get<bool>());
+    case Json::value_t::number_unsigned:
+      return Value(json.get<std::uint64_t>());
     case Json::value_t::number_integer:
-    case Json::value_t::number_float: return Value(json.get<double>());
-    case Json::value_t::string: return Value(json.get<std::string>());
-    default: return {};
+    case Json::value_t::number_float:
+      return Value(json.get<double>());
+    case Json::value_t::string:
+      return Value(json.get<std::string>());
+    default:
+      return {};
   }
 }
 

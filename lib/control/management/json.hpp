@@ -4,6 +4,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+
 #include <span>
 
 #include "control/management/tree.hpp"

@@ -17,7 +17,9 @@ using Got = std::optional<Value>;
 
 Got u64(std::uint64_t v) { return Value(v); }
 Got text(std::string v) { return Value(std::move(v)); }
-Got time_value(Time t) { return Value(static_cast<std::uint64_t>(std::max<std::int64_t>(t.ns(), 0))); }
+Got time_value(Time t) {
+  return Value(static_cast<std::uint64_t>(std::max<std::int64_t>(t.ns(), 0)));
+}
 Got up_down(bool up) { return text(up ? "UP" : "DOWN"); }
 
 Error wrong(std::string_view what) {
@@ -41,7 +43,8 @@ std::optional<double> number(const Value& value) {
   if (const auto* v = std::get_if<std::uint64_t>(&value)) return static_cast<double>(*v);
   if (const auto* v = std::get_if<std::uint32_t>(&value)) return *v;
   if (const auto* v = std::get_if<std::string>(&value)) {
-    if (v->empty() || v->size() > 32 || v->find_first_not_of("0123456789.eE+-") != v->npos) return {};
+    if (v->empty() || v->size() > 32 || v->find_first_not_of("0123456789.eE+-") != v->npos)
+      return {};
     char* end = nullptr;
     const double d = std::strtod(v->c_str(), &end);
     if (*end == 0) return d;
@@ -76,8 +79,7 @@ Status set_probability(InterfaceConfig& config, const std::optional<Value>& valu
 
 constexpr std::uint64_t kLongestDelay = 60'000'000'000;  // a frame is held in memory meanwhile
 
-template <auto Field>
-Status set_time(InterfaceConfig& config, const std::optional<Value>& value) {
+template <auto Field> Status set_time(InterfaceConfig& config, const std::optional<Value>& value) {
   config.impairment.*Field = Impairment().*Field;
   if (!value) return {};
   const auto n = whole(*value);
@@ -101,19 +103,17 @@ Status set_seed(InterfaceConfig& config, const std::optional<Value>& value) {
   return {};
 }
 
-template <auto Field>
-Got probability(const Instance& i) { return Value(i.end->out.*Field); }
-template <auto Field>
-Got duration(const Instance& i) { return time_value(i.end->out.*Field); }
-template <auto Field>
-Got counter(const Instance& i) { return u64(i.interface->counters.*Field); }
+template <auto Field> Got probability(const Instance& i) { return Value(i.end->out.*Field); }
+template <auto Field> Got duration(const Instance& i) { return time_value(i.end->out.*Field); }
+template <auto Field> Got counter(const Instance& i) { return u64(i.interface->counters.*Field); }
 
 // openconfig-if-ethernet's identities.
 std::string port_speed(Rate rate) {
   static constexpr std::pair<std::uint64_t, std::string_view> kSpeeds[] = {
-      {10, "10MB"},      {100, "100MB"},   {1'000, "1GB"},     {2'500, "2500MB"}, {5'000, "5GB"},
-      {10'000, "10GB"},  {25'000, "25GB"}, {40'000, "40GB"},   {50'000, "50GB"},  {100'000, "100GB"},
-      {200'000, "200GB"}, {400'000, "400GB"}, {600'000, "600GB"}, {800'000, "800GB"}};
+      {10, "10MB"},       {100, "100MB"},     {1'000, "1GB"},     {2'500, "2500MB"},
+      {5'000, "5GB"},     {10'000, "10GB"},   {25'000, "25GB"},   {40'000, "40GB"},
+      {50'000, "50GB"},   {100'000, "100GB"}, {200'000, "200GB"}, {400'000, "400GB"},
+      {600'000, "600GB"}, {800'000, "800GB"}};
   for (const auto& [mbps, name] : kSpeeds) {
     if (rate == Rate::mbps(mbps)) return fmt::format("SPEED_{}", name);
   }
@@ -123,12 +123,12 @@ std::string port_speed(Rate rate) {
 // openconfig-platform-pipeline-counters tells three kinds of drop apart.
 enum class DropClass { congestion, no_route, processing };
 DropClass drop_class(const Drop& drop) {
-  if (drop.reason == "queue_tail_drop" || drop.reason == "port_tx_full") return DropClass::congestion;
+  if (drop.reason == "queue_tail_drop" || drop.reason == "port_tx_full")
+    return DropClass::congestion;
   if (drop.reason.find("no_route") != std::string::npos) return DropClass::no_route;
   return DropClass::processing;
 }
-template <DropClass Class>
-Got drops_of(const Instance& i) {
+template <DropClass Class> Got drops_of(const Instance& i) {
   std::uint64_t sum = 0;
   for (const Interface& interface : i.node->interfaces) {
     for (const Drop& drop : interface.drops) {
@@ -142,11 +142,19 @@ Got drops_of(const Instance& i) {
 #define OC_DROP "/components/component[name]/integrated-circuit/pipeline-counters/drop/state"
 #define F_IF "/nodes/node[name]/interfaces/interface[name]"
 #define F_IMPAIR F_IF "/impairment/config"
-#define COUNTER(name, field) \
-  {"openconfig", OC_IF "/state/counters/" name, "openconfig-interfaces", Kind::interface, false, \
-   "counter64", counter<&InterfaceCounters::field>}, \
-  {"frond", F_IF "/state/counters/" name, "frond", Kind::node_interface, false, "counter64", \
-   counter<&InterfaceCounters::field>}
+#define COUNTER(name, field)                                                                  \
+  {                                                                                           \
+      "openconfig",                                                                           \
+      OC_IF "/state/counters/" name,                                                          \
+      "openconfig-interfaces",                                                                \
+      Kind::interface,                                                                        \
+      false,                                                                                  \
+      "counter64",                                                                            \
+      counter<&InterfaceCounters::field>},                                                    \
+  {                                                                                           \
+    "frond", F_IF "/state/counters/" name, "frond", Kind::node_interface, false, "counter64", \
+        counter<&InterfaceCounters::field>                                                    \
+  }
 
 constexpr Row kRows[] = {
     {"openconfig", OC_IF "/config/name", "openconfig-interfaces", Kind::interface, true, "string",
@@ -192,7 +200,9 @@ constexpr Row kRows[] = {
      true, "mac-address", [](const Instance& i) { return text(i.interface->mac.to_string()); }},
     {"openconfig", OC_IF "/ethernet/state/port-speed", "openconfig-if-ethernet", Kind::interface,
      true, "identityref",
-     [](const Instance& i) { return text("openconfig-if-ethernet:" + port_speed(i.interface->speed)); }},
+     [](const Instance& i) {
+       return text("openconfig-if-ethernet:" + port_speed(i.interface->speed));
+     }},
 
     {"openconfig", OC_DROP "/congestion-aggregate", "openconfig-platform-pipeline-counters",
      Kind::component, false, "counter64", drops_of<DropClass::congestion>},
@@ -214,7 +224,9 @@ constexpr Row kRows[] = {
     {"frond", "/fabric/state/fidelity", "frond", Kind::fabric, false, "string",
      [](const Instance& i) { return text(i.snapshot->info.fidelity); }},
     {"frond", "/fabric/state/pid", "frond", Kind::fabric, true, "uint32",
-     [](const Instance& i) -> Got { return Value(static_cast<std::uint32_t>(i.snapshot->info.pid)); }},
+     [](const Instance& i) -> Got {
+       return Value(static_cast<std::uint32_t>(i.snapshot->info.pid));
+     }},
     {"frond", "/fabric/state/now", "frond", Kind::fabric, false, "timeticks64",
      [](const Instance& i) { return time_value(i.snapshot->info.now); }},
     {"frond", "/fabric/state/started", "frond", Kind::fabric, true, "timeticks64",
@@ -222,7 +234,9 @@ constexpr Row kRows[] = {
     {"frond", "/fabric/state/seed", "frond", Kind::fabric, true, "uint64",
      [](const Instance& i) { return u64(i.snapshot->info.seed); }},
     {"frond", "/fabric/state/workers", "frond", Kind::fabric, true, "uint32",
-     [](const Instance& i) -> Got { return Value(static_cast<std::uint32_t>(i.snapshot->info.workers)); }},
+     [](const Instance& i) -> Got {
+       return Value(static_cast<std::uint32_t>(i.snapshot->info.workers));
+     }},
     {"frond", "/fabric/state/busy", "frond", Kind::fabric, false, "decimal",
      [](const Instance& i) -> Got { return Value(i.snapshot->info.busy); }},
     {"frond", "/fabric/state/lost-time", "frond", Kind::fabric, false, "nanoseconds",
@@ -270,8 +284,8 @@ constexpr Row kRows[] = {
     {"frond", F_IF "/state/queue-limit", "frond", Kind::node_interface, true, "uint64",
      [](const Instance& i) { return u64(i.interface->queue_limit); }},
 
-    {"frond", F_IF "/drops/drop[direction][stage][reason]/state/packets", "frond", Kind::drop, false,
-     "counter64", [](const Instance& i) { return u64(i.drop->packets); }},
+    {"frond", F_IF "/drops/drop[direction][stage][reason]/state/packets", "frond", Kind::drop,
+     false, "counter64", [](const Instance& i) { return u64(i.drop->packets); }},
 
     {"frond", F_IMPAIR "/loss", "frond", Kind::impairment, true, "probability",
      probability<&Impairment::loss>, set_probability<&Impairment::loss>},

@@ -12,7 +12,8 @@ Error invalid(std::string message) { return {Error::Code::invalid_argument, std:
 Result<PathElem> parse_elem(std::string_view text, std::size_t& at) {
   PathElem elem;
   while (at < text.size() && text[at] != '/' && text[at] != '[') elem.name += text[at++];
-  if (elem.name.empty()) return invalid(fmt::format("path '{}' has an element without a name", text));
+  if (elem.name.empty())
+    return invalid(fmt::format("path '{}' has an element without a name", text));
   while (at < text.size() && text[at] == '[') {
     std::string key;
     std::string value;
@@ -97,12 +98,13 @@ const std::string* PathElem::key(std::string_view key_name) const {
 Result<Path> Path::parse(std::string_view text) {
   Path path;
   if (text.size() > kMaxPathBytes) {
-    return invalid(fmt::format("the path has {} characters; {} are allowed", text.size(), kMaxPathBytes));
+    return invalid(
+        fmt::format("the path has {} characters; {} are allowed", text.size(), kMaxPathBytes));
   }
   const std::size_t slash = text.find('/');
   std::size_t at = 0;
-  if (const std::size_t colon = text.find(':'); colon != text.npos && (slash == text.npos || colon < slash)
-      && text.find('[') > colon) {
+  if (const std::size_t colon = text.find(':');
+      colon != text.npos && (slash == text.npos || colon < slash) && text.find('[') > colon) {
     path.origin = text.substr(0, colon);
     at = colon + 1;
   }
@@ -126,7 +128,8 @@ std::string Path::to_string() const {
   if (elems.empty()) return text + "/";
   for (const PathElem& elem : elems) {
     text += "/" + elem.name;
-    for (const auto& [name, value] : elem.keys) text += fmt::format("[{}={}]", name, escaped(value));
+    for (const auto& [name, value] : elem.keys)
+      text += fmt::format("[{}={}]", name, escaped(value));
   }
   return text;
 }

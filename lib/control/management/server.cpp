@@ -26,7 +26,8 @@ Error invalid(std::string message) { return {Error::Code::invalid_argument, std:
 Result<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) return Error{Error::Code::not_found, fmt::format("cannot read {}", path)};
+  if (!in || !(text << in.rdbuf()))
+    return Error{Error::Code::not_found, fmt::format("cannot read {}", path)};
   return text.str();
 }
 
@@ -36,12 +37,15 @@ bool is_loopback(const std::string& address) {
 }
 
 Result<std::shared_ptr<grpc::ServerCredentials>> credentials(const ServerOptions::Tcp& tcp) {
-  if (tcp.certificate.empty() != tcp.key.empty()) return invalid("TLS needs a certificate and its key");
+  if (tcp.certificate.empty() != tcp.key.empty())
+    return invalid("TLS needs a certificate and its key");
   if (tcp.certificate.empty()) {
     if (!tcp.client_ca.empty()) return invalid("client certificates need a certificate of our own");
     if (!is_loopback(tcp.address) && !tcp.insecure) {
-      return invalid(fmt::format("{} is not loopback: give a certificate and key, or ask for "
-                                 "plaintext with insecure", tcp.address));
+      return invalid(
+          fmt::format("{} is not loopback: give a certificate and key, or ask for "
+                      "plaintext with insecure",
+                      tcp.address));
     }
     return grpc::InsecureServerCredentials();
   }
@@ -54,7 +58,8 @@ Result<std::shared_ptr<grpc::ServerCredentials>> credentials(const ServerOptions
   if (!tcp.client_ca.empty()) {
     auto ca = read_file(tcp.client_ca);
     if (!ca) return ca.error();
-    options = grpc::SslServerCredentialsOptions(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+    options = grpc::SslServerCredentialsOptions(
+        GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
     options.pem_root_certs = std::move(*ca);
   }
   options.pem_key_cert_pairs.push_back({std::move(*key), std::move(*certificate)});
@@ -64,7 +69,10 @@ Result<std::shared_ptr<grpc::ServerCredentials>> credentials(const ServerOptions
 class GrpcServer final : public Server {
  public:
   GrpcServer(Fabric& fabric, ServerOptions options)
-      : options_(std::move(options)), gate_(options_.streams), gnmi_(fabric, gate_), frond_(fabric, gate_) {}
+      : options_(std::move(options)),
+        gate_(options_.streams),
+        gnmi_(fabric, gate_),
+        frond_(fabric, gate_) {}
 
   ~GrpcServer() override {
     gate_.stop();
@@ -104,8 +112,9 @@ class GrpcServer final : public Server {
       if (!creds) return creds.error();
       builder.AddListeningPort(options_.tcp->address, *creds, &tcp_port_);
       if (options_.tcp->certificate.empty() && !is_loopback(options_.tcp->address)) {
-        warning_ = fmt::format("management at {} is not encrypted and anybody who reaches it can read",
-                               options_.tcp->address);
+        warning_ =
+            fmt::format("management at {} is not encrypted and anybody who reaches it can read",
+                        options_.tcp->address);
       }
     }
     // First the socket: when it cannot be had, nothing of ours has been seen.
@@ -117,7 +126,8 @@ class GrpcServer final : public Server {
     server_ = builder.BuildAndStart();
     if (!server_) {
       return Error{Error::Code::unavailable,
-                   options_.tcp ? fmt::format("cannot listen at {}: is the port taken?", options_.tcp->address)
+                   options_.tcp ? fmt::format("cannot listen at {}: is the port taken?",
+                                              options_.tcp->address)
                                 : "the management server did not start"};
     }
     accept_thread_ = std::thread([this] { accept_loop(); });
@@ -134,7 +144,9 @@ class GrpcServer final : public Server {
     bool exhausted = false;
     while (!gate_.stopping()) {
       // Without descriptors the listener stays readable: look again a little later.
-      if (poll(exhausted ? fds + 1 : fds, exhausted ? 1 : 2, exhausted ? 50 : -1) < 0 && errno != EINTR) return;
+      if (poll(exhausted ? fds + 1 : fds, exhausted ? 1 : 2, exhausted ? 50 : -1) < 0 &&
+          errno != EINTR)
+        return;
       exhausted = false;
       const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       if (fd < 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Server: gNMI and the frond service of one Fabric, over gRPC. On a Unix socket we accept ourselves,
-// check who connects, and hand the descriptor to gRPC; TCP only when asked for.
+// Server: gNMI and the frond service of one Fabric, over gRPC. On a Unix socket we accept
+// ourselves, check who connects, and hand the descriptor to gRPC; TCP only when asked for.
 #pragma once
 
 #include <sys/types.h>
@@ -41,8 +41,8 @@ class Server {
   static Result<std::unique_ptr<Server>> start(Fabric& fabric, ServerOptions options);
   virtual ~Server() = default;
 
-  virtual int tcp_port() const = 0;          // 0 without TCP
-  virtual std::uint64_t refused() const = 0;  // connections of the wrong user
+  virtual int tcp_port() const = 0;                // 0 without TCP
+  virtual std::uint64_t refused() const = 0;       // connections of the wrong user
   virtual const std::string& warning() const = 0;  // about plaintext; "" when there is none
 };
 

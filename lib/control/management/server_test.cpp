@@ -145,18 +145,24 @@ TEST(Server, CaptureStreamsUntilStopped) {
   std::vector<CapturedFrame> seen;
   std::uint64_t lost = 0;
   bool first = true;
-  const auto status = c->capture({.node = "leaf1", .port = "p1"}, [&](std::vector<CapturedFrame>& frames, std::uint64_t l) {
-    if (first) {  // it runs: what comes from now on is seen
-      EXPECT_TRUE(frames.empty());
-      EXPECT_EQ(r.fabric.captures(), 1);
-      r.fabric.push_frame({Time::ns(5), "leaf1:p1", CapturedFrame::Direction::drop, 60, "route route_no_route", {1, 2, 3}});
-      r.fabric.push_frame({Time::ns(6), "leaf1:p2", CapturedFrame::Direction::in, 60, "", {4}});
-      first = false;
-    }
-    for (auto& f : frames) seen.push_back(f);
-    lost = l;
-    return seen.empty();
-  });
+  const auto status = c->capture(
+      {.node = "leaf1", .port = "p1"}, [&](std::vector<CapturedFrame>& frames, std::uint64_t l) {
+        if (first) {  // it runs: what comes from now on is seen
+          EXPECT_TRUE(frames.empty());
+          EXPECT_EQ(r.fabric.captures(), 1);
+          r.fabric.push_frame({Time::ns(5),
+                               "leaf1:p1",
+                               CapturedFrame::Direction::drop,
+                               60,
+                               "route route_no_route",
+                               {1, 2, 3}});
+          r.fabric.push_frame({Time::ns(6), "leaf1:p2", CapturedFrame::Direction::in, 60, "", {4}});
+          first = false;
+        }
+        for (auto& f : frames) seen.push_back(f);
+        lost = l;
+        return seen.empty();
+      });
   ASSERT_TRUE(status) << status.error().message;
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_EQ(seen[0].comment, "route route_no_route");
@@ -224,8 +230,7 @@ TEST(Server, OtherUsersAreRefused) {
 }
 
 // Runs f as another user in a child; returns its exit status.
-template <class F>
-int as_nobody(F&& f) {
+template <class F> int as_nobody(F&& f) {
   const pid_t child = fork();
   if (child == 0) {
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(99);
@@ -239,7 +244,7 @@ int as_nobody(F&& f) {
 TEST(Server, AnotherUserCannotConnect) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   Running r;
-  struct stat st{};
+  struct stat st {};
   ASSERT_EQ(stat((r.directory / "s").c_str(), &st), 0);
   EXPECT_EQ(st.st_mode & 0777, 0600U);
   chmod(r.directory.path().c_str(), 0755);  // so that it is the socket that refuses
@@ -264,7 +269,7 @@ TEST(Server, AGroupMayConnect) {
   ServerOptions options;
   options.group = 65534;
   Running r(std::move(options));
-  struct stat st{};
+  struct stat st {};
   ASSERT_EQ(stat((r.directory / "s").c_str(), &st), 0);
   EXPECT_EQ(st.st_mode & 0777, 0660U);
   chmod(r.directory.path().c_str(), 0755);

@@ -30,7 +30,8 @@ class Gate {
     Stream& operator=(const Stream&) = delete;
     bool ok() const { return ok_; }
     grpc::Status refusal() const {
-      return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many streams are open; end one and try again"};
+      return {grpc::StatusCode::RESOURCE_EXHAUSTED,
+              "too many streams are open; end one and try again"};
     }
 
    private:

@@ -67,20 +67,27 @@ class Transaction {
     }
     if (auto found = find_rows({.path = path}); !found) return not_found(found.error());
     switch (value.value_case()) {
-      case gnmi::TypedValue::kJsonVal: return assign_json(path, value.json_val());
-      case gnmi::TypedValue::kJsonIetfVal: return assign_json(path, value.json_ietf_val());
-      case gnmi::TypedValue::kStringVal: return assign_leaf(path, value.string_val());
-      case gnmi::TypedValue::kBoolVal: return assign_leaf(path, value.bool_val());
-      case gnmi::TypedValue::kUintVal: return assign_leaf(path, std::uint64_t{value.uint_val()});
+      case gnmi::TypedValue::kJsonVal:
+        return assign_json(path, value.json_val());
+      case gnmi::TypedValue::kJsonIetfVal:
+        return assign_json(path, value.json_ietf_val());
+      case gnmi::TypedValue::kStringVal:
+        return assign_leaf(path, value.string_val());
+      case gnmi::TypedValue::kBoolVal:
+        return assign_leaf(path, value.bool_val());
+      case gnmi::TypedValue::kUintVal:
+        return assign_leaf(path, std::uint64_t{value.uint_val()});
       case gnmi::TypedValue::kIntVal:
         if (value.int_val() < 0) return assign_leaf(path, static_cast<double>(value.int_val()));
         return assign_leaf(path, static_cast<std::uint64_t>(value.int_val()));
-      case gnmi::TypedValue::kDoubleVal: return assign_leaf(path, value.double_val());
+      case gnmi::TypedValue::kDoubleVal:
+        return assign_leaf(path, value.double_val());
       case gnmi::TypedValue::VALUE_NOT_SET:
         return invalid(fmt::format("{}: the update has no value", path.to_string()));
       default:
-        return Error{Error::Code::unimplemented,
-                     fmt::format("{}: values come as scalars, JSON or JSON_IETF", path.to_string())};
+        return Error{
+            Error::Code::unimplemented,
+            fmt::format("{}: values come as scalars, JSON or JSON_IETF", path.to_string())};
     }
   }
 
@@ -111,7 +118,8 @@ class Transaction {
     if (!(from.impairment == to.impairment)) {
       if (auto s = fabric.set_impairment(target.first, target.second, to.impairment); !s) return s;
     }
-    if (from.enabled != to.enabled) return fabric.set_link_admin(target.first, target.second, to.enabled);
+    if (from.enabled != to.enabled)
+      return fabric.set_link_admin(target.first, target.second, to.enabled);
     return {};
   }
 
@@ -129,7 +137,8 @@ class Transaction {
   Status assign_json(const Path& path, const std::string& text) {
     if (text.size() > kMaxSetValue) return invalid("the value is longer than 1 MiB");
     const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded()) return invalid(fmt::format("{}: the value is not JSON", path.to_string()));
+    if (json.is_discarded())
+      return invalid(fmt::format("{}: the value is not JSON", path.to_string()));
     return assign_json(path, json);
   }
 
@@ -137,7 +146,9 @@ class Transaction {
   Status assign_json(const Path& path, const Json& json) {
     if (!json.is_object()) {
       const auto value = from_json(json);
-      if (!value) return invalid(fmt::format("{}: the value must be an object or a scalar", path.to_string()));
+      if (!value)
+        return invalid(
+            fmt::format("{}: the value must be an object or a scalar", path.to_string()));
       return assign_leaf(path, *value);
     }
     for (const auto& [member, value] : json.items()) {
@@ -146,14 +157,16 @@ class Transaction {
       if (!path.elems.empty()) {
         if (const std::string* key = path.elems.back().key(name)) {
           if (value == *key) continue;
-          return invalid(fmt::format("{}: member '{}' differs from the path's key", path.to_string(), name));
+          return invalid(
+              fmt::format("{}: member '{}' differs from the path's key", path.to_string(), name));
         }
       }
       Path child = path;
       child.elems.push_back({name, {}});
       const auto found = find_rows({.path = child});
       if (!found || name == "*" || name == "...") {
-        return invalid(fmt::format("{}: there is no member '{}'", path.to_string(), name.substr(0, 64)));
+        return invalid(
+            fmt::format("{}: there is no member '{}'", path.to_string(), name.substr(0, 64)));
       }
       const PathElem& schema = schema_path(*found->front())[child.elems.size() - 1];
       if (schema.keys.empty()) {
@@ -183,7 +196,8 @@ class Transaction {
         if (schema_path(*r).size() == path.elems.size()) row = r;
       }
     }
-    if (row == nullptr) return invalid(fmt::format("{} is no leaf: its value must be JSON", path.to_string()));
+    if (row == nullptr)
+      return invalid(fmt::format("{} is no leaf: its value must be JSON", path.to_string()));
     std::vector<std::string> keys;
     const auto& schema = schema_path(*row);
     for (std::size_t i = 0; i < schema.size(); ++i) {
@@ -207,7 +221,8 @@ class Transaction {
     }
     const auto it = target ? wanted_.find(*target) : wanted_.end();
     if (it == wanted_.end()) {
-      return Error{Error::Code::not_found, fmt::format("there is no interface {}", fmt::join(keys, ":"))};
+      return Error{Error::Code::not_found,
+                   fmt::format("there is no interface {}", fmt::join(keys, ":"))};
     }
     if (row->kind == Kind::impairment && !it->second.impairable) {
       return invalid(fmt::format("{}:{} is not a link of this fabric's own and cannot be impaired",
@@ -223,7 +238,8 @@ class Transaction {
   std::map<Target, State> wanted_;
 };
 
-void add_result(const gnmi::Path& path, gnmi::UpdateResult::Operation op, gnmi::SetResponse& response) {
+void add_result(const gnmi::Path& path, gnmi::UpdateResult::Operation op,
+                gnmi::SetResponse& response) {
   gnmi::UpdateResult* result = response.add_response();
   *result->mutable_path() = path;
   result->set_op(op);

@@ -88,8 +88,10 @@ Status Subscriber::add(const gnmi::SubscriptionList& list, const gnmi::Subscript
   for (const Row* row : *rows) {
     const bool target_picks_change = subscription.mode() == gnmi::TARGET_DEFINED && row->on_change;
     if (stream && subscription.mode() == gnmi::ON_CHANGE && !row->on_change) {
-      return invalid(fmt::format("{} is not reported on change; subscribe to it with SAMPLE, or to "
-                                 "its siblings that change with events", row->path));
+      return invalid(
+          fmt::format("{} is not reported on change; subscribe to it with SAMPLE, or to "
+                      "its siblings that change with events",
+                      row->path));
     }
     const bool change = stream && (subscription.mode() == gnmi::ON_CHANGE || target_picks_change);
     (change ? item.on_change : item.sampled).push_back(row);
@@ -98,18 +100,20 @@ Status Subscriber::add(const gnmi::SubscriptionList& list, const gnmi::Subscript
   if (stream) {
     const Snapshot snapshot = Snapshot::take(fabric_, parts_of(*rows));
     const std::size_t leaves = select(snapshot, *rows, item.query).size();
-    const Time shortest = std::max(limits_.shortest, limits_.per_leaf * static_cast<std::int64_t>(leaves));
+    const Time shortest =
+        std::max(limits_.shortest, limits_.per_leaf * static_cast<std::int64_t>(leaves));
     auto interval = [&](std::uint64_t ns, const char* name) -> Result<Time> {
       constexpr std::uint64_t kDay = 86'400'000'000'000;
       if (ns >= static_cast<std::uint64_t>(shortest.ns()) && ns <= kDay) {
         return Time::ns(static_cast<std::int64_t>(ns));
       }
-      return invalid(fmt::format("{} {} ns is out of range: {} ns (for {} leaves) to a day", name, ns,
-                                 shortest.ns(), leaves));
+      return invalid(fmt::format("{} {} ns is out of range: {} ns (for {} leaves) to a day", name,
+                                 ns, shortest.ns(), leaves));
     };
     if (!item.sampled.empty()) {
       Time every = subscription.mode() == gnmi::TARGET_DEFINED
-                       ? std::max(kTargetDefinedSample, shortest) : shortest;
+                       ? std::max(kTargetDefinedSample, shortest)
+                       : shortest;
       if (subscription.sample_interval() != 0) {
         auto given = interval(subscription.sample_interval(), "sample_interval");
         if (!given) return given.error();
@@ -162,9 +166,12 @@ bool Subscriber::send_item(const Send& send, Item& item, const std::vector<const
     if (encoding_ == gnmi::PROTO) {
       to_message(leaf.value, *update->mutable_val());
     } else {
-      std::string text = to_json(leaf.value, style).dump(-1, ' ', false, Json::error_handler_t::replace);
-      if (encoding_ == gnmi::JSON) update->mutable_val()->set_json_val(std::move(text));
-      else update->mutable_val()->set_json_ietf_val(std::move(text));
+      std::string text =
+          to_json(leaf.value, style).dump(-1, ' ', false, Json::error_handler_t::replace);
+      if (encoding_ == gnmi::JSON)
+        update->mutable_val()->set_json_val(std::move(text));
+      else
+        update->mutable_val()->set_json_ietf_val(std::move(text));
     }
     if (full(limits_.bundle)) {
       if (!send(response)) return false;
@@ -176,7 +183,8 @@ bool Subscriber::send_item(const Send& send, Item& item, const std::vector<const
     for (auto it = item.last.begin(); it != item.last.end();) {
       const Path path = *Path::parse(it->first);
       const bool ours = std::any_of(rows.begin(), rows.end(), [&](const Row* row) {
-        return schema_path(*row).size() == path.elems.size() && names_match(path.elems, schema_path(*row));
+        return schema_path(*row).size() == path.elems.size() &&
+               names_match(path.elems, schema_path(*row));
       });
       if (!ours) {
         ++it;

@@ -15,10 +15,10 @@
 namespace frond::management {
 
 struct SubscribeLimits {
-  int subscriptions = 64;           // in one list
-  Time shortest = Time::ms(100);    // sample and heartbeat intervals
-  Time per_leaf = Time::us(5);      // and at least this much for each leaf: 200,000 updates a second
-  unsigned bundle = 64;             // updates in one notification; 1 turns bundling off (3.5.2.1)
+  int subscriptions = 64;         // in one list
+  Time shortest = Time::ms(100);  // sample and heartbeat intervals
+  Time per_leaf = Time::us(5);    // and at least this much for each leaf: 200,000 updates a second
+  unsigned bundle = 64;           // updates in one notification; 1 turns bundling off (3.5.2.1)
 };
 
 class Subscriber {

@@ -35,15 +35,20 @@ const std::vector<std::vector<PathElem>>& parsed_rows() {
 
 unsigned parts_of(Kind kind) {
   switch (kind) {
-    case Kind::fabric: return kInfo;
+    case Kind::fabric:
+      return kInfo;
     case Kind::interface:
     case Kind::component:
     case Kind::node:
     case Kind::node_interface:
-    case Kind::drop: return kNodes;
-    case Kind::impairment: return kNodes | kLinks;
-    case Kind::link: return kLinks;
-    case Kind::neighbor: return kNeighbors;
+    case Kind::drop:
+      return kNodes;
+    case Kind::impairment:
+      return kNodes | kLinks;
+    case Kind::link:
+      return kLinks;
+    case Kind::neighbor:
+      return kNeighbors;
   }
   return 0;
 }
@@ -61,11 +66,12 @@ std::vector<PathElem> with_keys(const Row& row, const std::vector<std::string>& 
 }
 
 // Calls f(instance, keys) for every instance of the kind.
-template <class F>
-void for_each_instance(const Snapshot& s, Kind kind, F&& f) {
+template <class F> void for_each_instance(const Snapshot& s, Kind kind, F&& f) {
   Instance i{.snapshot = &s};
   switch (kind) {
-    case Kind::fabric: f(i, {}); return;
+    case Kind::fabric:
+      f(i, {});
+      return;
     case Kind::link:
       for (const Link& link : s.links) {
         i.link = &link;
@@ -78,7 +84,8 @@ void for_each_instance(const Snapshot& s, Kind kind, F&& f) {
         f(i, {n.node, n.port, n.address.to_string()});
       }
       return;
-    default: break;
+    default:
+      break;
   }
   for (const Node& node : s.nodes) {
     i.node = &node;
@@ -190,13 +197,15 @@ std::vector<Leaf> select(const Snapshot& snapshot, std::span<const Row* const> w
       if (static_cast<unsigned>(row->kind) == k) of_kind.push_back(row);
     }
     if (of_kind.empty()) continue;
-    for_each_instance(snapshot, static_cast<Kind>(k), [&](const Instance& i, std::vector<std::string> keys) {
-      for (const Row* row : of_kind) {
-        std::vector<PathElem> path = with_keys(*row, keys);
-        if (match(query.path.elems, path) == Match::none) continue;
-        if (auto value = row->get(i)) leaves.push_back({row, std::move(path), std::move(*value)});
-      }
-    });
+    for_each_instance(snapshot, static_cast<Kind>(k),
+                      [&](const Instance& i, std::vector<std::string> keys) {
+                        for (const Row* row : of_kind) {
+                          std::vector<PathElem> path = with_keys(*row, keys);
+                          if (match(query.path.elems, path) == Match::none) continue;
+                          if (auto value = row->get(i))
+                            leaves.push_back({row, std::move(path), std::move(*value)});
+                        }
+                      });
   }
   return leaves;
 }

@@ -67,11 +67,11 @@ enum Part : unsigned { kInfo = 1, kNodes = 2, kLinks = 4, kNeighbors = 8 };
 
 struct Row {
   std::string_view origin;
-  std::string_view path;    // /interfaces/interface[name]/state/oper-status
-  std::string_view model;   // the YANG module's name
+  std::string_view path;   // /interfaces/interface[name]/state/oper-status
+  std::string_view model;  // the YANG module's name
   Kind kind;
-  bool on_change;           // changes with an event; other leaves are sampled
-  std::string_view type;    // for the golden list and documents
+  bool on_change;                                // changes with an event; other leaves are sampled
+  std::string_view type;                         // for the golden list and documents
   std::optional<Value> (*get)(const Instance&);  // nothing: the leaf is absent here
   // Rows that can be set. An unset value means the default. An error names what is allowed.
   Status (*set)(InterfaceConfig&, const std::optional<Value>&) = nullptr;

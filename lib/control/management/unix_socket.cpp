@@ -24,9 +24,11 @@ Result<sockaddr_un> address(const std::string& path) {
   sockaddr_un a{};
   a.sun_family = AF_UNIX;
   if (path.empty() || path[0] == 0 || path.size() >= sizeof(a.sun_path)) {
-    return Error{Error::Code::invalid_argument,
-                 fmt::format("socket path '{}' must have 1 to {} characters; set FROND_RUN_DIR to a "
-                             "shorter directory", path, sizeof(a.sun_path) - 1)};
+    return Error{
+        Error::Code::invalid_argument,
+        fmt::format("socket path '{}' must have 1 to {} characters; set FROND_RUN_DIR to a "
+                    "shorter directory",
+                    path, sizeof(a.sun_path) - 1)};
   }
   std::memcpy(a.sun_path, path.data(), path.size());
   return a;
@@ -50,12 +52,13 @@ class Fd {
 Status check_directory(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string dir = slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  struct stat st{};
+  struct stat st {};
   if (stat(dir.c_str(), &st) != 0) return failed(Error::Code::not_found, "use directory", dir);
   if (st.st_uid != geteuid() && st.st_uid != 0) {
-    return Error{Error::Code::permission_denied,
-                 fmt::format("directory {} belongs to uid {}: whoever owns it could replace the socket",
-                             dir, st.st_uid)};
+    return Error{
+        Error::Code::permission_denied,
+        fmt::format("directory {} belongs to uid {}: whoever owns it could replace the socket", dir,
+                    st.st_uid)};
   }
   if ((st.st_mode & S_IWOTH) != 0 && (st.st_mode & S_ISVTX) == 0) {
     return Error{Error::Code::permission_denied,
@@ -66,7 +69,7 @@ Status check_directory(const std::string& path) {
 
 // What is at the path now?
 Status check_free(const std::string& path) {
-  struct stat st{};
+  struct stat st {};
   if (lstat(path.c_str(), &st) != 0) {
     if (errno == ENOENT) return {};
     return failed(Error::Code::unavailable, "look at", path);
@@ -107,11 +110,10 @@ Result<int> listen_unix(const std::string& path, std::optional<gid_t> group) {
   if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&*a), sizeof(*a)) != 0) {
     return failed(Error::Code::permission_denied, "bind", path);
   }
-  const bool ready =
-      chmod(temporary.c_str(), 0600) == 0 &&
-      (!group || (chown(temporary.c_str(), static_cast<uid_t>(-1), *group) == 0 &&
-                  chmod(temporary.c_str(), 0660) == 0)) &&
-      listen(fd.get(), 64) == 0 && rename(temporary.c_str(), path.c_str()) == 0;
+  const bool ready = chmod(temporary.c_str(), 0600) == 0 &&
+                     (!group || (chown(temporary.c_str(), static_cast<uid_t>(-1), *group) == 0 &&
+                                 chmod(temporary.c_str(), 0660) == 0)) &&
+                     listen(fd.get(), 64) == 0 && rename(temporary.c_str(), path.c_str()) == 0;
   if (!ready) {
     Error error = failed(Error::Code::permission_denied, "listen at", path);
     unlink(temporary.c_str());
@@ -152,10 +154,13 @@ Result<int> connect_unix(const std::string& path) {
   if (fd.get() < 0) return failed(Error::Code::resource_exhausted, "make a socket for", path);
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&*a), sizeof(*a)) != 0) {
     switch (errno) {
-      case ENOENT: return failed(Error::Code::not_found, "connect to", path);
+      case ENOENT:
+        return failed(Error::Code::not_found, "connect to", path);
       case EACCES:
-      case EPERM: return failed(Error::Code::permission_denied, "connect to", path);
-      default: return failed(Error::Code::unavailable, "connect to", path);
+      case EPERM:
+        return failed(Error::Code::permission_denied, "connect to", path);
+      default:
+        return failed(Error::Code::unavailable, "connect to", path);
     }
   }
   return fd.release();
