@@ -78,7 +78,7 @@ Managed::Managed(Emulation& emulation, const config::FabricConfig& config, std::
       config_(config),
       file_(std::move(file)),
       stop_(std::move(stop)),
-      epoch_(unix_time() - emulation.now()),
+      epoch_(frond::unix_time() - emulation.now()),
       started_(emulation.now()) {
   emulation_.on_event([this](const Emulation::SeenEvent& seen) {
     {
