@@ -7,7 +7,9 @@ import time
 
 import pytest
 
-CROSSCONNECT = os.environ.get("FROND_CROSSCONNECT", "crossconnect")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+BUILD = os.environ.get("FROND_BUILD", os.path.join(ROOT, "build", "release"))
+CROSSCONNECT = os.path.join(BUILD, "tests", "system", "ports", "crossconnect")
 
 
 def sh(command, check=True, timeout=30):
