@@ -4,7 +4,7 @@
 
 packages_build=(
   g++ meson ninja-build pkgconf ccache git
-  libdpdk-dev libfmt-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
+  libdpdk-dev libnl-3-dev libnl-route-3-dev libxdp-dev libbpf-dev libfmt-dev libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   libgtest-dev libbenchmark-dev
 )
