@@ -5,9 +5,10 @@
   probe.py receive PORT [--family 4|6]             prints JSON when told to stop (SIGTERM) or after --seconds
   probe.py send ADDRESS PORT --seconds S [--interval-us N] [--flows N]
 
-Each flow has a source port of its own, so that flows take different paths. The receiver reports,
-per flow and in all, how many were lost and the longest time between two arrivals: the loss window
-of a failure is the longest gap less one interval.
+Each flow has a source port of its own, so that flows take different paths. The receiver reports how
+many were lost and the loss window: of all flows, the longest time for which what was sent did not
+arrive, from one departure that arrived to the next. Datagrams carry their time of departure, so a
+sender or receiver that had to wait for its CPU is not taken for a loss.
 """
 import argparse
 import json
@@ -30,6 +31,7 @@ def receive(args):
     signal.signal(signal.SIGINT, lambda *_: stop.append(1))
     print("ready", flush=True)
     flows = {}
+    duplicates = 0
     end = time.monotonic() + args.seconds
     while not stop and time.monotonic() < end:
         if not select.select([sock], [], [], 0.05)[0]:
@@ -38,24 +40,29 @@ def receive(args):
         now = time.monotonic_ns()
         flow, sequence, sent = HEADER.unpack_from(data)
         state = flows.setdefault(flow, {"received": 0, "highest": -1, "last": sent, "gap": 0,
-                                        "gap_from": 0, "reordered": 0, "delay": []})
+                                        "reordered": 0, "delay": [], "seen": set()})
+        if sequence in state["seen"]:
+            duplicates += 1
+        state["seen"].add(sequence)
         state["received"] += 1
         if sequence < state["highest"]:
             state["reordered"] += 1
-        elif sent - state["last"] > state["gap"]:
-            state["gap"], state["gap_from"] = sent - state["last"], state["last"]
+        elif sequence > state["highest"] + 1:
+            state["gap"] = max(state["gap"], sent - state["last"])
         state["highest"] = max(state["highest"], sequence)
         state["last"] = max(state["last"], sent)
         state["delay"].append(now - sent)
     delays = sorted(d for f in flows.values() for d in f["delay"])
-    lost = sum(f["highest"] + 1 - f["received"] for f in flows.values())
+    lost = sum(f["highest"] + 1 - len(f["seen"]) for f in flows.values())
     print(json.dumps({
         "flows": len(flows),
         "received": sum(f["received"] for f in flows.values()),
         "lost": lost,
+        "lowest_end": min((f["highest"] for f in flows.values()), default=-1),
+        "duplicates": duplicates,
         "reordered": sum(f["reordered"] for f in flows.values()),
-        "longest_gap_ms": max((f["gap"] for f in flows.values()), default=0) / 1e6,
-        "flows_with_loss": sum(f["highest"] + 1 > f["received"] for f in flows.values()),
+        "loss_window_ms": max((f["gap"] for f in flows.values()), default=0) / 1e6,
+        "flows_with_loss": sum(f["highest"] + 1 > len(f["seen"]) for f in flows.values()),
         "delay_us_p50": delays[len(delays) // 2] / 1e3 if delays else None,
         "delay_us_p99": delays[len(delays) * 99 // 100] / 1e3 if delays else None,
     }))
@@ -81,7 +88,7 @@ def send(args):
                 sent += 1
             except OSError:
                 refused += 1  # the local link is down: the receiver counts it as lost
-    print(json.dumps({"sent": sent, "refused": refused}))
+    print(json.dumps({"rounds": rounds, "sent": sent, "refused": refused}))
 
 
 def main():
