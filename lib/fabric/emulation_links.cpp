@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Links of an emulation: wires in the process, hosts' taps and veths, ports that lead outside.
+#include <unistd.h>
+
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include "dpdk/ethdev_port.hpp"
@@ -33,6 +36,17 @@ std::string signature(const Plan& plan, std::uint32_t link) {
 }
 
 std::string outside_name(const Plan& plan, End end) { return plan.topology.end_name(end) + "-"; }
+
+// In the state directory before it is made, so that `frond down` can remove it after any crash. One
+// that is there already is not ours, and never becomes it.
+Status record_namespace(const std::string& directory, const std::string& name,
+                        const std::string& path) {
+  if (directory.empty() || access(path.c_str(), F_OK) == 0) return {};
+  std::ofstream file(directory + "/namespaces", std::ios::app);
+  file << name << '\n' << std::flush;
+  if (file) return {};
+  return Error{Error::Code::unavailable, "cannot write " + directory + "/namespaces"};
+}
 
 Error start_error(const StartError& e) { return {Error::Code::unavailable, e.what()}; }
 
@@ -297,7 +311,10 @@ Emulation::RunningWorker& Emulation::running_worker(const std::string& node) con
 
 Status Emulation::need_switch_namespace() {
   if (switch_namespace_) return {};
-  auto made = namespaces_.create("frond-" + options_.name);
+  const std::string name = "frond-" + options_.name;
+  if (Status s = record_namespace(options_.directory, name, namespaces_.path(name)); !s.ok())
+    return s;
+  auto made = namespaces_.create(name);
   if (!made.ok()) return made.error();
   switch_namespace_ = std::move(*made);
   return {};
@@ -308,7 +325,10 @@ Status Emulation::add_hosts(const Plan& next, const Say& say) {
     const topology::Node& n = next.topology.nodes[node];
     if (n.is_switch() || !options_.only.empty() || hosts_.count(n.name) != 0) continue;
     say("host " + n.name);
-    auto made = namespaces_.create(host_namespace(n.name));
+    const std::string name = host_namespace(n.name);
+    if (Status s = record_namespace(options_.directory, name, namespaces_.path(name)); !s.ok())
+      return s;
+    auto made = namespaces_.create(name);
     if (!made.ok()) return made.error();
     auto host = std::make_unique<RunningHost>(RunningHost{std::move(*made)});
     const Status prepared = netdev::prepare_host(host->ns);
