@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/netns.hpp"
 #include "cli/session.hpp"
+#include "cli/state.hpp"
 
 namespace frond::cli {
 namespace {
@@ -34,7 +35,9 @@ class Exec final : public Command {
     const std::string host = split_fabric(host_, global.fabric);
     auto where = find(host, global.fabric);
     if (!where) return fail(global, where.error());
-    if (auto s = enter_netns(*where); !s) return fail(global, s.error());
+    // The fabric's hosts by name, as fabricd wrote them.
+    const std::string hosts = state_dir(*choose_fabric(global.fabric)) + "/hosts";
+    if (auto s = enter_netns(*where, hosts); !s) return fail(global, s.error());
     // Positionals at the end take what follows as it stands, the separator too.
     if (!command_.empty() && command_[0] == "--") command_.erase(command_.begin());
     if (command_.empty()) {

@@ -26,7 +26,7 @@ Error failed(std::string_view what, const std::string& path) {
 
 std::string netns_path(const std::string& name) { return "/run/netns/" + name; }
 
-Status enter_netns(const std::string& where) {
+Status enter_netns(const std::string& where, const std::string& hosts) {
   const std::string path = where.find('/') == where.npos ? netns_path(where) : where;
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return failed("open the namespace", path);
@@ -46,6 +46,10 @@ Status enter_netns(const std::string& where) {
   (void)umount2("/sys", MNT_DETACH);
   if (mount("sysfs", "/sys", "sysfs", flags, nullptr) != 0 && errno != EPERM && errno != EBUSY) {
     return failed("mount", "/sys");
+  }
+  if (!hosts.empty() && access(hosts.c_str(), R_OK) == 0 &&
+      mount(hosts.c_str(), "/etc/hosts", "none", MS_BIND, nullptr) != 0) {
+    return failed("bind", "/etc/hosts");
   }
   // ip-netns(8): /etc/netns/NAME/resolv.conf is what programs see as /etc/resolv.conf.
   const std::filesystem::path files =

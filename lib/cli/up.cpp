@@ -127,8 +127,13 @@ class Up final : public Command {
                         const std::string& name) {
     const std::string dir = state_dir(name);
     const std::string log = dir + "/log";
+    // The child does not start before its number is recorded: whenever we are killed, either it is
+    // known to `frond down` or it sees `go` close and ends.
     int ready[2];
-    if (pipe2(ready, O_CLOEXEC) != 0) return cannot("no pipe is left");
+    int go[2];
+    if (pipe2(ready, O_CLOEXEC) != 0 || pipe2(go, O_CLOEXEC) != 0) {
+      return cannot("no pipe is left");
+    }
     const int log_fd =
         open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (log_fd < 0) return cannot(fmt::format("cannot write {}: {}", log, std::strerror(errno)));
@@ -139,8 +144,13 @@ class Up final : public Command {
       dup2(null, 0);
       dup2(log_fd, 1);
       dup2(log_fd, 2);
+      const int told = fcntl(go[0], F_DUPFD, 10);  // out of the way of 3
       dup2(ready[1], 3);
-      closefrom(4);
+      dup2(told, 4);
+      closefrom(5);
+      char byte = 0;
+      if (read(4, &byte, 1) != 1) _exit(1);
+      close(4);
       signal(SIGINT, SIG_DFL);
       signal(SIGTERM, SIG_DFL);
       execl(fabricd.c_str(), "fabricd", "up", file.c_str(), "--name", name.c_str(), "--state-dir",
@@ -148,13 +158,17 @@ class Up final : public Command {
       _exit(127);
     }
     close(ready[1]);
+    close(go[0]);
     close(log_fd);
     if (pid < 0) {
       close(ready[0]);
+      close(go[1]);
       return cannot(fmt::format("cannot start {}: {}", fabricd, std::strerror(errno)));
     }
     Record record{name, file, look_at(pid).value_or(Process{pid, 0, ""})};
     Status s = write_record(record);
+    if (s && write(go[1], "g", 1) != 1) s = cannot("fabricd did not start");
+    close(go[1]);
     if (s) s = wait_ready(ready[0], name);
     close(ready[0]);
     if (s) return s;

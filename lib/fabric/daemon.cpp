@@ -110,7 +110,9 @@ int run_daemon(const DaemonOptions& options) {
     const Status applied =
         emulation.apply(plan, [&](const std::string& what) { starter.progress(what); });
     if (!applied.ok()) return starter.error(applied.error().message);
-    Managed managed(emulation, config, options.file, [] { Signals::stop(); });
+    Managed managed(emulation, config, options.file,
+                    options.state_dir.empty() ? "" : options.state_dir + "/hosts",
+                    [] { Signals::stop(); });
     std::unique_ptr<management::Server> server;
     if (!options.state_dir.empty()) {
       auto started =

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include <rte_version.h>
@@ -73,10 +74,11 @@ constexpr auto kReachNames =
 }  // namespace
 
 Managed::Managed(Emulation& emulation, const config::FabricConfig& config, std::string file,
-                 std::function<void()> stop)
+                 std::string hosts_file, std::function<void()> stop)
     : emulation_(emulation),
       config_(config),
       file_(std::move(file)),
+      hosts_file_(std::move(hosts_file)),
       stop_(std::move(stop)),
       epoch_(frond::unix_time() - emulation.now()),
       started_(emulation.now()) {
@@ -100,6 +102,14 @@ Managed::Managed(Emulation& emulation, const config::FabricConfig& config, std::
                              (seen.converged - seen.time).seconds() * 1e3);
     log_.post(std::move(event));
   });
+  write_hosts();
+}
+
+// A program that has the old file bound over its /etc/hosts sees the new text: same inode.
+void Managed::write_hosts() const {
+  if (hosts_file_.empty()) return;
+  const auto held = emulation_.hold();
+  std::ofstream(hosts_file_, std::ios::trunc) << hosts_text(emulation_.plan());
 }
 
 Managed::~Managed() { emulation_.on_event({}); }
@@ -384,6 +394,7 @@ Result<management::ApplyReport> Managed::apply(const std::string& yaml, const st
     return Error{Error::Code::unavailable, e.what()};
   }
   config_ = std::move(next);
+  write_hosts();
   report.applied = true;
   post("apply", "", "", fmt::format("{} applied: {} changes", file, report.changes.size()));
   return report;

@@ -18,9 +18,10 @@ namespace frond::fabric {
 
 class Managed final : public management::Fabric {
  public:
-  // stop: what a request to shut down calls, from any thread.
+  // hosts_file: where the hosts' names and addresses are kept up to date; "": nowhere. stop: what a
+  // request to shut down calls, from any thread.
   Managed(Emulation& emulation, const config::FabricConfig& config, std::string file,
-          std::function<void()> stop);
+          std::string hosts_file, std::function<void()> stop);
   ~Managed() override;
 
   management::FabricInfo info() const override;
@@ -55,11 +56,13 @@ class Managed final : public management::Fabric {
   void add_switch(std::uint32_t node, std::vector<management::Node>& all) const;
   void add_host(std::uint32_t node, std::vector<management::Node>& all) const;
   management::Interface interface_of(const SwitchUnit& unit, topology::End end) const;
+  void write_hosts() const;
   void post(std::string kind, std::string node, std::string port, std::string text);
 
   Emulation& emulation_;
   config::FabricConfig config_;
   const std::string file_;
+  const std::string hosts_file_;
   const std::function<void()> stop_;
   const management::UnixTime epoch_;  // wall clock at the fabric clock's zero
   const Time started_;

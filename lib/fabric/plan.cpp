@@ -166,4 +166,16 @@ Plan make_plan(const config::FabricConfig& config) {
   return plan;
 }
 
+std::string hosts_text(const Plan& plan) {
+  std::string text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n";
+  for (std::uint32_t node = 0; node < plan.topology.nodes.size(); ++node) {
+    const topology::Node& n = plan.topology.nodes[node];
+    if (n.is_switch()) continue;
+    for (const topology::Interface& i : plan.addressing.interfaces[node]) {
+      for (const IpPrefix& p : i.addresses) text += p.address.to_string() + " " + n.name + "\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace frond::fabric

@@ -63,4 +63,7 @@ struct Plan {
 // address plan.
 Plan make_plan(const config::FabricConfig& config);
 
+// As /etc/hosts has them: each host's addresses and its name.
+std::string hosts_text(const Plan& plan);
+
 }  // namespace frond::fabric
