@@ -232,7 +232,7 @@ TEST_F(UdpHostTest, AnswersArpForItsAddressOnly) {
   EXPECT_EQ(arp.target_ip.host(), 0x0a000100U);
   EXPECT_EQ(p->length(), 42U);
   EXPECT_EQ(answer(request(kPeer4)), nullptr);
-  EXPECT_EQ(dropped(UdpHost::host_unhandled), 1U);
+  EXPECT_EQ(dropped(UdpHost::host_unhandled), 0U) << "a question to all, not for us, is no loss";
 }
 
 std::vector<std::uint8_t> solicitation(const Ip6& src, const Ip6& target, bool option) {
