@@ -177,6 +177,7 @@ std::string report_text(const Simulation& s) {
   }
   if (shown > 32) out += fmt::format("... and {} more: --json has all\n", shown - 32);
   for (const Simulation::SeenEvent& event : s.events()) {
+    if (event.time == Time()) continue;  // that all ports came up at the start
     out += fmt::format("{:>12.6f} s  {} {} ({}{})\n", event.time.seconds(),
                        topology.end_name(event.end), event.up ? "up" : "down", event.mechanism,
                        event.detection == Time() ? std::string()
