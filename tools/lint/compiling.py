@@ -28,19 +28,22 @@ def commands(root):
 
 
 def include_flags(root, known, path):
-    """Where the room of this file looks for headers."""
+    """Where the sources of this file's room look for headers, all of them together."""
+    flags = []
     for source in known:
-        if room_of(source) == room_of(path):
-            where, words = known[source]
-            flags = []
-            for flag in words:
-                if flag.startswith(("-I", "-isystem")):
-                    folder = flag[2:] if flag.startswith("-I") else flag[8:]
-                    flags.append("-isystem" if flag.startswith("-isystem") else "-I")
-                    flags[-1] += os.path.normpath(os.path.join(where, folder))
-            return SHARED + [f for f in flags if f not in ("-I", "-isystem")]
-    out = subprocess.run(["pkg-config", "--cflags-only-I", "libdpdk"], capture_output=True, text=True).stdout
-    return SHARED + out.split()
+        if room_of(source) != room_of(path):
+            continue
+        where, words = known[source]
+        for flag, after in zip(words, [*words[1:], ""]):
+            for kind in ("-isystem", "-I"):
+                if flag.startswith(kind):
+                    folder = flag[len(kind):] or after
+                    flags.append(kind + os.path.normpath(os.path.join(where, folder)))
+                    break
+    if not flags:
+        out = subprocess.run(["pkg-config", "--cflags-only-I", "libdpdk"], capture_output=True, text=True).stdout
+        flags = out.split()
+    return SHARED + sorted(set(flags))
 
 
 def diagnostics(text, root, pattern):

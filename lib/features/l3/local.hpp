@@ -5,6 +5,7 @@
 #include "features/punt.hpp"
 #include "packet/packet.hpp"
 #include "wire/ethernet.hpp"
+#include "wire/ipv4.hpp"
 #include "wire/ipv6.hpp"
 
 namespace frond::l3 {
