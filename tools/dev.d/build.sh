@@ -53,6 +53,7 @@ link_programs() {
 # Lints that compile take their flags, and generated headers, from the sanitizer build.
 lint_ready() {
   configure asan >&2 || return
+  ninja -C build/asan build.ninja >/dev/null || return  # a list of targets of today
   local headers
   mapfile -t headers < <(ninja -C build/asan -t targets all | sed -n 's/^\([^:]*\.pb\.h\): .*/\1/p')
   [ ${#headers[@]} -eq 0 ] || ninja -C build/asan "${headers[@]}" >/dev/null

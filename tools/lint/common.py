@@ -104,7 +104,7 @@ def room_of(path):
 
 
 class Cache:
-    """Findings by content: what was looked at once is not looked at again."""
+    """What was found clean is not looked at again until it changes. A finding is: it may be the machine's."""
 
     def __init__(self, name):
         where = os.environ.get("FROND_LINT_CACHE") or os.path.join("build", "lint")
@@ -117,7 +117,7 @@ class Cache:
 
     def run(self, jobs, work, progress=None):
         """jobs: {key: item}. Yields the findings of work(item), several at a time."""
-        missing = {k: v for k, v in jobs.items() if k not in self.known}
+        missing = {k: v for k, v in jobs.items() if self.known.get(k) != []}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             done = 0
             for key, found in zip(missing, pool.map(work, missing.values())):
