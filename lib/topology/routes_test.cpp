@@ -231,7 +231,8 @@ TEST(Routes, NetworksOfExternalPortsAreRouted) {
   p.addresses = {*IpPrefix::parse("192.0.2.1/24"), *IpPrefix::parse("10.0.2.77/31")};
   const Fabric f(std::move(t));
   unsigned found = 0;
-  for (const Route& r : f.routes()[f.t.find("leaf1")].routes) {
+  const auto tables = f.routes();  // outlives the loop over a part of it
+  for (const Route& r : tables[f.t.find("leaf1")].routes) {
     EXPECT_NE(r.prefix.to_string(), "10.0.2.76/31") << "already in the block";
     if (r.prefix.to_string() != "192.0.2.0/24") continue;
     ++found;
