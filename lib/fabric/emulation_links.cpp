@@ -211,6 +211,14 @@ Status Emulation::update_links(const Plan& next) {
         SwitchUnit& unit = *find_switch(side.node);
         const auto port = topology::port_index(topology::Role::leaf, side.port);
         on_switch(unit, [&] { unit.device().set_rate(*port, l.rate); });
+        // A host has no line of its own: we are both ends'.
+        const RunningLink::Side& other =
+            side.port == running.sides[0].port && side.node == running.sides[0].node
+                ? running.sides[1]
+                : running.sides[0];
+        if (side.io != nullptr && !other.node.empty() && !other.at_switch) {
+          side.io->set_in_rate(l.rate);
+        }
       }
     }
     // What was changed by hand since stays, unless the file says something new.
@@ -284,6 +292,7 @@ Status Emulation::join_host(const Plan& next, RunningLink& running, unsigned at_
     running.tap = tap.get();
     if (Status status = configure_host(next, host); !status.ok()) return status;
     plug(next, running, at_switch, std::move(tap));
+    running.sides[at_switch].io->set_in_rate(running.rate);
     return {};
   }
   if (Status status = need_switch_namespace(); !status.ok()) return status;
@@ -302,6 +311,7 @@ Status Emulation::join_host(const Plan& next, RunningLink& running, unsigned at_
                               .target = ours,
                               .netns = namespaces_.path("frond-" + options_.name)},
            eal_, pool_, monitor_));
+  running.sides[at_switch].io->set_in_rate(running.rate);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "link/impaired_port.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -30,14 +31,29 @@ void ImpairedPort::impair(Way& way, const Impairment& impairment) {
 
 unsigned ImpairedPort::receive(Time now, Batch& batch) {
   if (out_.active) send_due(now);
-  if (!in_.through()) [[likely]]
+  const bool line = in_rate_.load(std::memory_order_relaxed) != 0;
+  if (!in_.through() && !line) [[likely]]
     return inner_->receive(now, batch);
   Batch arrived;
-  inner_->receive(now, arrived);
+  line ? take_in(now, arrived) : static_cast<void>(inner_->receive(now, arrived));
   in_.direction.send(arrived, true);
   const unsigned n = in_.direction.receive(now, batch, true, 0);
   in_.relax();
   return n;
+}
+
+// Nothing is read while the line is busy: the rest waits in the sender's queue, as before a NIC. A
+// sender that had more waiting loses no line time to a late poll.
+void ImpairedPort::take_in(Time now, Batch& arrived) {
+  const Rate rate = Rate::bps(in_rate_.load(std::memory_order_relaxed));
+  if (rate != in_line_.rate()) in_line_.set_rate(rate);
+  if (!in_line_.idle(now)) return;
+  const Time ready = more_waits_ ? std::max(in_line_.next(), now - Serialiser::kMaxLag) : now;
+  inner_->receive(now, arrived);
+  more_waits_ = arrived.full();
+  for (Packet* packet : arrived) {
+    packet->meta().time = in_line_.send(ready, now, packet->frame_length());
+  }
 }
 
 unsigned ImpairedPort::transmit(Time now, Batch& batch) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/port.hpp"
+#include "engine/serialiser.hpp"
 #include "link/direction.hpp"
 
 namespace frond::link {
@@ -33,6 +34,8 @@ class ImpairedPort final : public Port {
   // --- Control ---
   void impair_out(const Impairment& impairment) { impair(out_, impairment); }
   void impair_in(const Impairment& impairment) { impair(in_, impairment); }
+  // What comes in takes its time at this rate; zero: no line of ours.
+  void set_in_rate(Rate rate) { in_rate_.store(rate.bps(), std::memory_order_relaxed); }
   const Impairment& out() const { return out_.configured; }
   const Impairment& in() const { return in_.configured; }
 
@@ -54,11 +57,16 @@ class ImpairedPort final : public Port {
 
   static void impair(Way& way, const Impairment& impairment);
   void send_due(Time now);
+  void take_in(Time now, Batch& arrived);
 
   std::unique_ptr<Port> inner_;
   std::vector<DropInfo> drop_info_;
   Way out_, in_;
   Counter refused_;
+  std::atomic<std::uint64_t> in_rate_ = 0;  // control writes; bits a second
+  // The worker's:
+  Serialiser in_line_;
+  bool more_waits_ = false;  // the last read was a full batch
 };
 
 }  // namespace frond::link

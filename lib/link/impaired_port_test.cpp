@@ -91,5 +91,17 @@ TEST_F(ImpairedPortTest, NothingLeaksWithPacketsUnderWay) {
   EXPECT_EQ(pool_.in_use(), 0U);
 }
 
+// A byte a nanosecond: 100 bytes and 24 of overhead take 124 ns, one after the other.
+TEST_F(ImpairedPortTest, WhatComesInTakesItsTime) {
+  port_->set_in_rate(Rate::gbps(8));
+  send(Time::us(1), 5);
+  EXPECT_EQ(receive(Time::us(1)), 0U);
+  EXPECT_EQ(receive(Time::us(1) + Time::ns(124 * 2)), 2U);
+  send(Time::us(1) + Time::ns(300), 1);
+  EXPECT_EQ(receive(Time::us(1) + Time::ns(124 * 5)), 3U);
+  EXPECT_EQ(receive(Time::us(1) + Time::ns(124 * 6 - 1)), 0U);
+  EXPECT_EQ(receive(Time::us(1) + Time::ns(124 * 6)), 1U);
+}
+
 }  // namespace
 }  // namespace frond::link
