@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/real_time.hpp"
@@ -73,6 +74,7 @@ class EmulationCapture final : public management::Capture {
     std::string node;
     std::vector<std::string> ports;  // names by index
     std::shared_ptr<CaptureRing> ring;
+    std::map<std::string_view, std::string_view> stages;  // of each drop
   };
   EmulationCapture(const Managed& managed, Emulation& emulation, std::vector<Tap> taps)
       : managed_(managed), emulation_(emulation), taps_(std::move(taps)) {}
@@ -123,7 +125,9 @@ class EmulationCapture final : public management::Capture {
       m.interface = tap.node + ":" + (f.port < tap.ports.size() ? tap.ports[f.port] : "?");
       m.direction = static_cast<management::CapturedFrame::Direction>(f.direction);
       m.wire_length = f.frame_length;
-      m.comment = f.comment;
+      const auto stage = tap.stages.find(f.comment);
+      if (stage != tap.stages.end()) m.comment = std::string(stage->second) + " ";
+      m.comment += f.comment;
       m.bytes.assign(f.bytes.begin(), f.bytes.end());
       frames.push_back(std::move(m));
     });
@@ -172,7 +176,9 @@ Result<management::TraceReport> Managed::trace(const management::TraceRequest& r
     for (StageLine& line : explanation.lines) {
       step.lines.push_back({std::move(line.stage), std::move(line.text)});
     }
-    if (explanation.verdict != "forward") {
+    // Rewrite punts what has a way but no MAC address yet: the agent asks, then sends it on.
+    const bool waits = explanation.verdict == "punt" && explanation.stage == "rewrite";
+    if (explanation.verdict != "forward" && !waits) {
       const bool punt = explanation.verdict == "punt";
       report.outcome = punt ? fmt::format("ends at {}: {} hands it to the control agent", n.name,
                                           explanation.stage)
@@ -196,7 +202,8 @@ Result<management::TraceReport> Managed::trace(const management::TraceRequest& r
       return report;
     }
     if (!plan.topology.nodes[peer->node].is_switch()) {
-      report.outcome = "delivered to " + plan.topology.nodes[peer->node].name;
+      report.outcome = "delivered to " + plan.topology.nodes[peer->node].name +
+                       (waits ? ", once it has answered for its address" : "");
       report.delivered = true;
       return report;
     }
@@ -230,7 +237,8 @@ Result<std::unique_ptr<management::Capture>> Managed::capture(
     if (unit == nullptr) continue;
     const topology::Node& at = plan.topology.nodes[plan.topology.find(name)];
     PortSet ports(unit->device().port_count());
-    EmulationCapture::Tap tap{name, {}, std::make_shared<CaptureRing>(kFrames, request.snap)};
+    EmulationCapture::Tap tap{name, {}, std::make_shared<CaptureRing>(kFrames, request.snap), {}};
+    for (const StageDrop& d : unit->device().drop_list()) tap.stages.emplace(d.info.name, d.stage);
     for (std::uint16_t port = 0; port < at.ports.size(); ++port) {
       tap.ports.push_back(at.ports[port].name);
       if (at.ports[port].used() && (only.empty() || only == at.ports[port].name)) ports.set(port);

@@ -19,9 +19,11 @@ struct Sentences {
   static constexpr bool kOn = true;
   explicit Sentences(std::vector<StageLine>& all) : lines(all) {}
   template <class... Args> void operator()(fmt::format_string<Args...> text, Args&&... args) {
-    lines.push_back({stage, fmt::format(text, std::forward<Args>(args)...)});
+    // Each sentence begins with its stage.
+    std::string line = fmt::format(text, std::forward<Args>(args)...);
+    std::string stage = line.substr(0, line.find(' '));
+    lines.push_back({std::move(stage), std::move(line)});
   }
-  std::string stage;
   std::vector<StageLine>& lines;
 };
 
