@@ -27,6 +27,7 @@ class Run:
 
     def __init__(self, words, kind, fuzz_seconds):
         self.words, self.kind, self.fuzz_seconds = words, kind, fuzz_seconds
+        self.slow = False  # the slow lints too
         self.out = os.path.join(ROOT, "build", "test")
         os.makedirs(self.out, exist_ok=True)
         self.left = []
@@ -78,6 +79,11 @@ def build(kind, *targets):
     return Case("build", kind, "passed" if ok else "failed", seconds, errors)
 
 
+# Minutes of CPU a run, and its first pass over the whole tree is still to be shown: with `./dev lint`
+# and `./dev soak`, not with every test run.
+SLOW_LINTS = ("tidy",)
+
+
 def lint(run):
     """The lints, and their self-tests: a planted violation is found."""
     names = subprocess.run(["tools/lint/run.py", "--list"], cwd=ROOT, capture_output=True, text=True,
@@ -85,6 +91,8 @@ def lint(run):
     if subprocess.run(["./dev", "lint", "--list"], cwd=ROOT, capture_output=True).returncode != 0:
         show("the sanitizer build does not configure: lints that compile guess their flags", False)
     for name in names:
+        if name in SLOW_LINTS and name not in run.words and not run.slow:
+            continue
         for what, flags in ((name, []), (f"{name} self-test", ["--self-test"])):
             if not run.wants(name):
                 continue
@@ -201,6 +209,12 @@ def soak(run):
     yield from python_tests(run, "soak", "tests/soak")
 
 
+def slow_lints(run):
+    """clang-tidy over the product."""
+    run.slow, run.words = True, list(SLOW_LINTS)
+    yield from lint(run)
+
+
 def determinism(run):
     """The same bytes from both compilers, debug and release; another hash from another seed."""
     seen = {}
@@ -229,5 +243,6 @@ SUITES = {
     "conformance": (conformance, [""]),
     "soak": (soak, [""]),
     "determinism": (determinism, []),
+    "slow-lints": (slow_lints, []),
 }
-LONG = ("soak", "determinism")  # ./dev soak: not part of a whole run
+LONG = ("soak", "determinism", "slow-lints")  # ./dev soak: not part of a whole run
