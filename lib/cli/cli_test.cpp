@@ -192,10 +192,16 @@ TEST_F(Commands, TraceApplyGraphEvents) {
   Outcome o = frond({"trace", "h1", "h2", "--dscp", "26"});
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_EQ(o.out,
-            "leaf1   in p1    dscp 26\n"
+            "leaf1   in       p1\n"
+            "        parse    dscp 26\n"
             "        route    10.0.2.0/24 ecmp 2 -> spine1\n"
-            "spine1  route    10.0.2.0/24 -> leaf2\n"
-            "leaf2   out p1\n"
+            "        out      p2\n"
+            "spine1  in       p1\n"
+            "        route    10.0.2.0/24 -> leaf2\n"
+            "        out      p2\n"
+            "leaf2   in       p2\n"
+            "        route    connected\n"
+            "        out      p1\n"
             "delivered to h2\n");
   valid_json(frond({"trace", "h1", "h2", "--json"}).out, "trace");
   EXPECT_EQ(frond({"trace", "h1"}).status, kFailed);

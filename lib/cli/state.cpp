@@ -150,6 +150,15 @@ bool alive(const Process& process) {
   return now && now->start_ticks == process.start_ticks && now->boot == process.boot;
 }
 
+Time own_age() {
+  // Both count from the machine's start (proc(5)).
+  const double up = std::strtod(slurp("/proc/uptime").c_str(), nullptr);
+  const double per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
+  const auto self = look_at(getpid());
+  const double age = self ? up - static_cast<double>(self->start_ticks) / per_second : 0;
+  return Time::ms(static_cast<std::int64_t>(std::max(age, 0.0) * 1e3));
+}
+
 Status write_record(const Record& record) {
   const nlohmann::ordered_json json = {{"schema", "frond.state/1"},
                                        {"name", record.name},

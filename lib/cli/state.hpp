@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/time.hpp"
 
 namespace frond::cli {
 
@@ -33,6 +34,7 @@ struct Process {
 };
 std::optional<Process> look_at(pid_t pid);
 bool alive(const Process& process);
+Time own_age();  // since this process was started, to a hundredth of a second
 
 struct Record {
   std::string name;

@@ -19,11 +19,14 @@ std::string trace_text(const management::TraceReport& report) {
   std::string out;
   for (const auto& hop : report.hops) {
     std::string name = hop.node;
-    for (const auto& line : hop.lines) {
+    auto add = [&](const std::string& text) {
       const std::string pad(width - columns(name), ' ');
-      out += cut(fmt::format("{}{}  {}", name, pad, printable(line.text)), kWidth) + "\n";
+      out += cut(fmt::format("{}{}  {}", name, pad, printable(text)), kWidth) + "\n";
       name.clear();
-    }
+    };
+    add("in       " + hop.in_port);
+    for (const auto& line : hop.lines) add(line.text);
+    if (!hop.out_port.empty()) add("out      " + hop.out_port);
   }
   return out + printable(report.outcome) + "\n";
 }

@@ -245,7 +245,7 @@ class Up final : public Command {
     if (last != host)
       tries = fmt::format("frond exec {} -- ping -c 3 {}     frond trace {} {}     ", host, last,
                           host, last);
-    fmt::print("up in {}.  try:  {}frond top\n", duration_text(info->now - info->started), tries);
+    fmt::print("up in {}.  try:  {}frond top\n", duration_text(own_age()), tries);
     return kDone;
   }
 

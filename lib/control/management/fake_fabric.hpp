@@ -131,10 +131,10 @@ class FakeFabric : public Fabric {
           "p2",
           "forward",
           "",
-          {{"in", fmt::format("in p1    dscp {}", r.dscp)},
+          {{"parse", fmt::format("parse    dscp {}", r.dscp)},
            {"route", "route    10.0.2.0/24 ecmp 2 -> spine1"}}},
          {"spine1", "p1", "p2", "forward", "", {{"route", "route    10.0.2.0/24 -> leaf2"}}},
-         {"leaf2", "p2", "p1", "deliver", "", {{"out", "out p1"}}}}};
+         {"leaf2", "p2", "p1", "deliver", "", {{"route", "route    connected"}}}}};
   }
   Result<std::unique_ptr<Capture>> capture(const CaptureRequest& r) override {
     if (r.node != "leaf1")
