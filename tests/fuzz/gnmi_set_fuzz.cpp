@@ -4,6 +4,8 @@
 //
 // Input: 'p' and a SetRequest as protocol buffer; or lines in pairs, an operation (d, r, u) with a
 // path, and a JSON value.
+#include <google/protobuf/stubs/logging.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -86,6 +88,7 @@ void read_too(const FakeFabric& fabric, const gnmi::SetRequest& request) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  google::protobuf::SetLogHandler(nullptr);  // as the server does
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   gnmi::SetRequest request;
   const bool parsed = !input.empty() && input[0] == 'p'

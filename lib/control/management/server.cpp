@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_posix.h>
@@ -95,6 +97,10 @@ class GrpcServer final : public Server {
   }
 
   Status start() {
+    // What these libraries would say about requests is for the client, who gets it as a status. In
+    // a log it would only let him fill the disk.
+    google::protobuf::SetLogHandler(nullptr);
+    gpr_set_log_verbosity(static_cast<gpr_log_severity>(GPR_LOG_SEVERITY_ERROR + 1));  // none
     grpc::ServerBuilder builder;
     builder.RegisterService(&gnmi_);
     builder.RegisterService(&frond_);

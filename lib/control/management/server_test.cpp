@@ -3,6 +3,8 @@
 #include "control/management/server.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,6 +18,8 @@
 #include "control/management/client.hpp"
 #include "control/management/fake_fabric.hpp"
 #include "control/management/unix_socket.hpp"
+#include "frond.grpc.pb.h"
+#include "gnmi.grpc.pb.h"
 
 namespace frond::management {
 namespace {
@@ -130,7 +134,7 @@ TEST(Server, ApplyTraceGraphShutdown) {
   ASSERT_TRUE(trace) << trace.error().message;
   EXPECT_TRUE(trace->delivered);
   ASSERT_EQ(trace->hops.size(), 3U);
-  EXPECT_EQ(trace->hops[0].lines[0].text, "in p1    dscp 26");
+  EXPECT_EQ(trace->hops[0].lines[0].text, "parse    dscp 26");
   t.dscp = 64;
   EXPECT_EQ(c->trace(t).error().code, Error::Code::invalid_argument);
   EXPECT_EQ(*c->graph("dot"), "graph demo {}");
@@ -331,6 +335,28 @@ TEST(Server, TcpIsReadOnlyAndLoopbackOnly) {
   ASSERT_TRUE(server) << server.error().message;
   EXPECT_GT((*server)->tcp_port(), 0);
   EXPECT_EQ((*server)->warning(), "");
+
+  auto channel = grpc::CreateChannel(fmt::format("127.0.0.1:{}", (*server)->tcp_port()),
+                                     grpc::InsecureChannelCredentials());
+  auto stub = gnmi::gNMI::NewStub(channel);
+  gnmi::CapabilityResponse capabilities;
+  grpc::ClientContext reads;
+  EXPECT_TRUE(stub->Capabilities(&reads, {}, &capabilities).ok());
+  gnmi::SetResponse response;
+  grpc::ClientContext writes;
+  EXPECT_EQ(stub->Set(&writes, {}, &response).error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  auto frond = v1::Fabric::NewStub(channel);
+  v1::ShutdownReply ended;
+  grpc::ClientContext ends;
+  EXPECT_EQ(frond->Shutdown(&ends, {}, &ended).error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_FALSE(fabric.stopped);
+  v1::CaptureRequest capture;
+  capture.set_node("leaf1");
+  grpc::ClientContext listens;
+  auto reader = frond->Capture(&listens, capture);
+  v1::CaptureReply frames;
+  EXPECT_FALSE(reader->Read(&frames));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::PERMISSION_DENIED);
 }
 
 }  // namespace
