@@ -17,6 +17,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf_pool_ops.h>
 
+#include "base/asymmetric_fence.hpp"
 #include "dpdk/ethdev_port.hpp"
 #include "netdev/interface.hpp"
 
@@ -401,16 +402,16 @@ void EthdevPort::collect_statistics() {
 
 void EthdevPort::close_device() {
   up_.store(false, std::memory_order_release);
+  open_.store(false, std::memory_order_relaxed);
+  heavy_fence();
   // The worker is in a burst for microseconds at most.
-  while (busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-  open_.store(false, std::memory_order_release);
+  while (in_burst_.load(std::memory_order_acquire)) std::this_thread::yield();
   if (!device_.empty()) {
     rte_eth_dev_stop(port_id_);
     rte_eal_hotplug_remove(config_.driver == Driver::pci ? "pci" : "vdev", device_.c_str());
     device_.clear();
     socket_ = -1;
   }
-  busy_.clear(std::memory_order_release);
   own_pool_.reset();
 }
 

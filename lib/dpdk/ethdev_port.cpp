@@ -6,6 +6,7 @@
 
 #include <rte_ethdev.h>
 
+#include "base/asymmetric_fence.hpp"
 #include "netdev/offload.hpp"
 
 namespace frond::dpdk {
@@ -61,14 +62,18 @@ void EthdevPort::drain(Time now, Batch& batch) {
   }
 }
 
+inline bool EthdevPort::begin_burst() {
+  in_burst_.store(true, std::memory_order_relaxed);
+  light_fence();
+  if (open_.load(std::memory_order_acquire)) [[likely]] return true;
+  end_burst();
+  return false;
+}
+
 unsigned EthdevPort::receive(Time now, Batch& batch) {
-  if (!open_.load(std::memory_order_acquire)) return 0;
-  if (busy_.test_and_set(std::memory_order_acquire)) return 0;  // it is being closed
-  unsigned n = 0;
-  if (open_.load(std::memory_order_relaxed)) {
-    n = on_interface() ? receive_interface(now, batch) : receive_plain(now, batch);
-  }
-  busy_.clear(std::memory_order_release);
+  if (!begin_burst()) return 0;
+  const unsigned n = on_interface() ? receive_interface(now, batch) : receive_plain(now, batch);
+  end_burst();
   return n;
 }
 
@@ -201,8 +206,8 @@ Packet* EthdevPort::join(Packet* packet) {
 unsigned EthdevPort::transmit(Time, Batch& batch) {
   rte_mbuf* burst[Batch::kCapacity];
   unsigned n = 0;
-  const bool mine = !busy_.test_and_set(std::memory_order_acquire);
-  const bool there = mine && open_.load(std::memory_order_relaxed) && up();
+  const bool open = begin_burst();
+  const bool there = open && up();
   const unsigned all = batch.size();
   for (unsigned i = 0; i < all; ++i) {
     Packet* p = batch[i];
@@ -233,7 +238,7 @@ unsigned EthdevPort::transmit(Time, Batch& batch) {
   }
   unsigned sent = 0;
   if (n > 0) sent = rte_eth_tx_burst(port_id_, 0, burst, static_cast<std::uint16_t>(n));
-  if (mine) busy_.clear(std::memory_order_release);
+  if (open) end_burst();
   batch.clear();
   for (unsigned i = sent; i < n; ++i) batch.push(Packet::from(burst[i]));
   return all - batch.size();

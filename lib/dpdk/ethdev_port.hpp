@@ -93,6 +93,8 @@ class EthdevPort final : public Port {
   void tune_socket();
   void collect_statistics();
 
+  bool begin_burst();  // false: it is not open, and there is nothing to end
+  void end_burst() { in_burst_.store(false, std::memory_order_release); }
   unsigned receive_plain(Time now, Batch& batch);
   unsigned receive_interface(Time now, Batch& batch);
   void take(Time now, Packet* packet, Batch& batch);
@@ -107,12 +109,12 @@ class EthdevPort final : public Port {
   netdev::LinkMonitor& monitor_;
   std::shared_ptr<const netdev::LinkWatch> watch_;
 
-  // Held by the worker during a burst, and by the attendant while it opens or closes the device.
-  // The worker never waits for it.
-  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+  // The attendant closes the device when open_ is false and the worker is in no burst; the worker
+  // never waits.
+  std::atomic<bool> in_burst_ = false;
   std::atomic<bool> open_ = false;
   std::atomic<bool> up_ = false;
-  // Written while busy_ is held:
+  // Written while it is not open:
   std::string device_;  // DPDK's name
   std::uint16_t port_id_ = 0;
   std::uint32_t mtu_ = 1500;
