@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/pcapng.hpp"
 
+#include <array>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -27,8 +29,8 @@ class PcapngWriter::Block {
     put(std::uint32_t{0});  // length: filled in when it is known
   }
   template <class T> void put(T value) {
-    const auto* p = reinterpret_cast<const std::uint8_t*>(&value);
-    bytes_.insert(bytes_.end(), p, p + sizeof(T));
+    for (const std::uint8_t byte : std::bit_cast<std::array<std::uint8_t, sizeof(T)>>(value))
+      bytes_.push_back(byte);
   }
   void padded(const void* data, std::size_t size) {
     const auto* p = static_cast<const std::uint8_t*>(data);
