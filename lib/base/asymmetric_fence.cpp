@@ -13,8 +13,7 @@ bool detail::register_membarrier() {
 
 void heavy_fence() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (detail::kHasMembarrier)
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  if (detail::kHasMembarrier) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 }  // namespace frond

@@ -65,7 +65,8 @@ void EthdevPort::drain(Time now, Batch& batch) {
 inline bool EthdevPort::begin_burst() {
   in_burst_.store(true, std::memory_order_relaxed);
   light_fence();
-  if (open_.load(std::memory_order_acquire)) [[likely]] return true;
+  if (open_.load(std::memory_order_acquire)) [[likely]]
+    return true;
   end_burst();
   return false;
 }
