@@ -15,7 +15,7 @@ packages_test=(
   iproute2 iputils-ping ethtool iperf3 tcpdump tshark procps libcap2-bin util-linux
 )
 # The peers that benchmarks measure against.
-packages_bench=(dpdk openvswitch-switch-dpdk libns3-dev python3 procps iproute2)
+packages_bench=(dpdk-dev openvswitch-switch-dpdk libns3-dev python3 procps iproute2)
 # A virtual machine with NICs of its own; its kernel is unpacked from linux-image-amd64, not installed.
 packages_guest=(qemu-system-x86 busybox-static cpio kmod)
 
