@@ -96,12 +96,18 @@ unsigned EthdevPort::receive_plain(Time now, Batch& batch) {
 }
 
 // What a driver may leave beside the frame, and what a pipeline must not meet. Frees what it drops.
-bool EthdevPort::prepare(Packet*& packet) {
-  rte_mbuf* m = packet->mbuf();
+inline bool EthdevPort::prepare(Packet*& packet) {
+  const rte_mbuf* m = packet->mbuf();
 #ifndef NDEBUG
   rte_mbuf_sanity_check(m, 1);
 #endif
-  if ((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) [[unlikely]] {
+  const bool plain = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0 && m->data_len >= kEthernet;
+  return plain || repair(packet);
+}
+
+[[gnu::cold]] bool EthdevPort::repair(Packet*& packet) {
+  rte_mbuf* m = packet->mbuf();
+  if ((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) {
     m->ol_flags &= ~(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
     if (rte_vlan_insert(&m) != 0) {
       ++drops_[no_buffer];
@@ -110,7 +116,7 @@ bool EthdevPort::prepare(Packet*& packet) {
     }
     packet = Packet::from(m);
   }
-  if (m->data_len < kEthernet) [[unlikely]] {
+  if (m->data_len < kEthernet) {
     ++drops_[truncated];
     packet->free();
     return false;

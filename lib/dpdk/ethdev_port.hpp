@@ -100,7 +100,8 @@ class EthdevPort final : public Port {
   void take(Time now, Packet* packet, Batch& batch);
   void take_super_frame(Packet& packet);
   void drain(Time now, Batch& batch);
-  bool prepare(Packet*& packet);
+  bool prepare(Packet*& packet);  // false: it was dropped
+  bool repair(Packet*& packet);
   Packet* join(Packet* packet);
 
   EthdevConfig config_;

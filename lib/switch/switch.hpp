@@ -44,10 +44,11 @@ template <class Pipeline> class Switch final : public SwitchBase {
       timer_ = pipeline_.timers(ctx);
       enqueue_own(ctx);
     }
-    transmit(ctx, ctx.now);
+    // With more to come at once, what is ready leaves together with what comes.
+    const bool more = !arrivals_.empty() || ready().any();
+    if (!more) transmit(ctx, ctx.now);
     current_ = nullptr;
-    if (!arrivals_.empty() || ready().any()) return ctx.now;
-    return std::min(next_departure(), timer_);
+    return more ? ctx.now : std::min(next_departure(), timer_);
   }
 
   Pipeline& pipeline() { return pipeline_; }
@@ -87,7 +88,7 @@ template <class Pipeline> class Switch final : public SwitchBase {
              arrivals_[done]->meta().time <= std::min(complete, first + kSlice)) {
         batch.push(arrivals_[done++]);
       }
-      if (first < ctx.now) transmit(ctx, first);
+      if (first > sent_until_) transmit(ctx, first);
       const unsigned n = batch.size();
       ctx.work += n;
       pipeline_.ingress(ctx, batch);

@@ -105,9 +105,12 @@ Time SwitchBase::receive(Context& ctx) {
     }
   });
   if (from > 1 || (from == 1 && complete != Time::max())) {
-    std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const Packet* a, const Packet* b) {
+    const auto earlier = [](const Packet* a, const Packet* b) {
       return a->meta().time < b->meta().time;
-    });
+    };
+    if (!std::is_sorted(arrivals_.begin(), arrivals_.end(), earlier)) {
+      std::stable_sort(arrivals_.begin(), arrivals_.end(), earlier);
+    }
   }
   return complete;
 }
@@ -164,6 +167,7 @@ inline void SwitchBase::push(Context& ctx, Packet* packet) {
 }
 
 void SwitchBase::transmit(Context& ctx, Time until) {
+  sent_until_ = until;
   backlog_.for_each([&](unsigned port) {
     PortSlot& slot = ports_[port];
     while (!slot.queue.empty() && slot.line.idle(until)) {

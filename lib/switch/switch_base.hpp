@@ -124,6 +124,7 @@ class SwitchBase : public Device {
 
   std::vector<Packet*> arrivals_;
   std::vector<Packet*> out_;
+  Time sent_until_ = Time::min();  // the last transmit()
   CaptureSink* capture_ = nullptr;
   PortSet captured_;
 

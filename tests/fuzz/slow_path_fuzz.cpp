@@ -33,7 +33,7 @@ PacketPool& pool() {
   static const int eal = [] {
     setenv("RUNTIME_DIRECTORY", "/dev/null", 1);  // as dpdk/eal.cpp says
     const char* args[] = {"fuzz",           "--no-huge", "--no-pci", "--no-shconf",
-                          "--no-telemetry", "-m",        "256",      "--log-level=error",
+                          "--no-telemetry", "-m",        "256",      "--log-level=critical",
                           "--lcores",       "0",         nullptr};
     return rte_eal_init(10, const_cast<char**>(args));
   }();
