@@ -33,7 +33,7 @@ class Serialiser {
     num_ = 8'000'000'000 / g;
     den_ = bps / g;
     inverse_ = ~std::uint64_t{0} / den_ + (den_ > 1);
-    carry_ = 0;
+    begin(next_);
   }
   Rate rate() const { return rate_; }
 
@@ -44,23 +44,28 @@ class Serialiser {
   // The line takes a frame of `frame_bytes` (without FCS) that was ready at `ready` and is handed
   // over at `now` >= ready. Returns when its last bit leaves.
   Time send(Time ready, Time now, std::uint32_t frame_bytes) {
-    Time start = std::max(next_, ready);
-    if (start > next_) carry_ = 0;  // the line was idle: nothing is carried over
-    if (now - start > kMaxLag) [[unlikely]] {
-      lost_ += now - start;
-      start = now;
-      carry_ = 0;
+    if (ready > next_) begin(ready);  // the line was idle
+    if (now - next_ > kMaxLag) [[unlikely]] {
+      lost_ += now - next_;
+      begin(now);
     }
-    // carry_ < den_: what the last packet left of a nanosecond, in 1/den_ ns.
-    const std::uint64_t total =
-        std::uint64_t{std::max(frame_bytes, kMinFrame) + kWireOverhead} * num_ + carry_;
-    const std::uint64_t whole = divide(total);
-    carry_ = total - whole * den_;
-    next_ = start + Time::ns(static_cast<std::int64_t>(whole));
+    // Summed before it is divided: one division need not wait for the last one.
+    busy_ += std::uint64_t{std::max(frame_bytes, kMinFrame) + kWireOverhead} * num_;
+    const std::uint64_t whole = divide(busy_);
+    next_ = since_ + Time::ns(static_cast<std::int64_t>(whole));
+    if (busy_ >> 62 != 0) [[unlikely]] {
+      since_ = next_;
+      busy_ -= whole * den_;
+    }
     return next_;
   }
 
  private:
+  void begin(Time when) {
+    next_ = since_ = when;
+    busy_ = 0;
+  }
+
   // n / den_ by the rounded-up reciprocal, which is at most one too high (n < 2^64).
   std::uint64_t divide(std::uint64_t n) const {
     if (den_ == 1) return n;
@@ -68,8 +73,10 @@ class Serialiser {
     return q - (q * den_ > n);
   }
 
-  Time next_;
-  std::uint64_t num_ = 0, den_ = 1, inverse_ = 0, carry_ = 0;
+  // Since `since_` the line has been busy without a gap, for busy_ / den_ ns.
+  Time next_, since_;
+  std::uint64_t busy_ = 0;
+  std::uint64_t num_ = 0, den_ = 1, inverse_ = 0;
   Rate rate_;
   Time lost_;
 };
