@@ -4,14 +4,27 @@ import os
 import re
 import sys
 
+import pytest
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools", "docs"))
+import configuration  # noqa: E402
 import drops  # noqa: E402
+import gnmi  # noqa: E402
 
 
-def test_drops_page_is_current():
-    with open(os.path.join(ROOT, "docs", "drops.md")) as f:
-        assert f.read() == drops.render(ROOT), "run ./dev docs"
+@pytest.mark.parametrize("page", [configuration, drops, gnmi], ids=lambda page: page.__name__)
+def test_page_is_current(page):
+    with open(os.path.join(ROOT, "docs", f"{page.__name__}.md")) as f:
+        assert f.read() == page.render(ROOT), "run ./dev docs"
+
+
+def test_every_option_is_on_the_page():
+    with open(os.path.join(ROOT, "configs", "frond.schema.json")) as f:
+        names = set(re.findall(r'"([a-z][a-z0-9_]*)": \{', f.read())) - {"properties", "items"}
+    page = configuration.render(ROOT)
+    missing = {name for name in names if not re.search(rf"[`.]{name}`", page)}
+    assert len(names) > 60 and not missing
 
 
 def test_every_list_is_read_whole():
