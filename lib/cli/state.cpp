@@ -23,6 +23,7 @@
 
 #include "cli/netns.hpp"
 #include "control/management/client.hpp"
+#include "control/management/unix_socket.hpp"
 
 namespace frond::cli {
 namespace fs = std::filesystem;
@@ -190,6 +191,16 @@ std::optional<Record> read_record(const std::string& name) {
   return r;
 }
 
+std::optional<Record> ask_record(const std::string& name) {
+  const auto fd = management::connect_unix(socket_path(name));
+  if (!fd) return {};
+  const auto peer = management::peer_credentials(*fd);
+  close(*fd);
+  const auto process = peer && peer->uid == geteuid() ? look_at(peer->pid) : std::nullopt;
+  if (!process) return {};
+  return Record{name, "", *process};
+}
+
 std::vector<Found> all_fabrics() {
   std::vector<Found> found;
   std::error_code ignored;
@@ -198,6 +209,7 @@ std::vector<Found> all_fabrics() {
     Found f;
     f.name = entry.path().filename();
     f.record = read_record(f.name);
+    if (!f.record) f.record = ask_record(f.name);
     f.running = f.record && alive(f.record->process);
     found.push_back(std::move(f));
   }
@@ -241,7 +253,9 @@ Result<Teardown> tear_down(const std::string& name) {
         Error::Code::permission_denied,
         fmt::format("fabric '{}' belongs to uid {}; run frond down as that user", name, st.st_uid)};
   }
-  if (const auto record = read_record(name); record && alive(record->process)) {
+  auto record = read_record(name);
+  if (!record) record = ask_record(name);
+  if (record && alive(record->process)) {
     done.was_running = true;
     // Hosts first: their programs still have a network while they end.
     done.processes = end_processes(recorded_namespaces(name));

@@ -43,6 +43,8 @@ struct Record {
 };
 Status write_record(const Record& record);
 std::optional<Record> read_record(const std::string& name);
+// Of a switchd, which nobody recorded: whoever listens at the socket, if it is ours.
+std::optional<Record> ask_record(const std::string& name);
 
 struct Found {
   std::string name;
