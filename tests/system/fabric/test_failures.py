@@ -14,8 +14,8 @@ ENDS = ("leaf1:p3", "spine1:p1")
 UPLINKS = ("leaf1:p3", "leaf1:p4")
 
 
-def under_traffic(fabric, breaks, undo):
-    """Breaks a link under 4 TCP streams: (reports of the probes of both directions, link-down events)."""
+def under_traffic(fabric, breaks):
+    """Breaks a link under 4 TCP streams: (reports of the probes of both directions, link-down events, bytes)."""
     hosts = fabric.hosts()
     since = max((e["sequence"] for e in fabric.events()), default=0)
     server = fabric.iperf_server("h4")
@@ -23,16 +23,29 @@ def under_traffic(fabric, breaks, undo):
     probes = [fabric.probe("h1", "h3", hosts["h3"][0], seconds=2.0, flows=16),
               fabric.probe("h3", "h1", hosts["h1"][1], seconds=2.0, flows=16)]
     lab.time.sleep(0.8)
-    fabric.run(*breaks)
+    breaks()
     reports = [p.finish() for p in probes]
     events = [e for e in fabric.events() if e["sequence"] > since and e["kind"] == "link-down" and
               f"{e['node']}:{e['port']}" in ENDS]
     out, _ = client.communicate(timeout=20)
     lab.stop(server, patience=2)
-    fabric.run(*undo)
-    fabric.wait_links()
     streams = lab.json.loads(out)["end"]["streams"]
     return reports, events, [s["receiver"]["bytes"] for s in streams]
+
+
+def recovered_in_time(reports, events, streams, mechanisms, windows):
+    """Was the loss window short? It may be long only where the CPU did not keep up; the rest always holds."""
+    assert {f"{e['node']}:{e['port']}" for e in events} == set(ENDS), events
+    assert {e["mechanism"] for e in events} <= mechanisms, events
+    assert len(streams) == 4 and min(streams) > 1 << 20, streams
+    for r in reports:
+        # Only the flows of the broken path were hit, and they use the other one now.
+        assert r["flows"] == 16 and r["lowest_end"] == r["rounds"] - 1, r
+    window = max(r["loss_window_ms"] for r in reports)
+    cpu = sum(r["cpu_bound_ms"] for r in reports)
+    windows.append((window, cpu))
+    assert window < LIMIT_MS or cpu, f"packets were lost for {window} ms, and the CPU kept up"
+    return window < LIMIT_MS
 
 
 @pytest.mark.parametrize("breaks, undo, mechanisms", [
@@ -44,25 +57,54 @@ def under_traffic(fabric, breaks, undo):
 def test_a_link_fails_under_traffic(fabric, breaks, undo, mechanisms):
     windows = []
     for _ in range(TRIES):
-        reports, events, streams = under_traffic(fabric, breaks, undo)
-        assert {f"{e['node']}:{e['port']}" for e in events} == set(ENDS), events
-        assert {e["mechanism"] for e in events} <= mechanisms, events
+        reports, events, streams = under_traffic(fabric, lambda: fabric.run(*breaks))
+        fabric.run(*undo)
+        fabric.wait_links()
         for event in events:
             if event["mechanism"] == "bfd" and "silent" in event["text"]:
                 assert 20e6 <= event["detection_ns"], event  # not sooner than three intervals less jitter
-        assert len(streams) == 4 and min(streams) > 1 << 20, streams
-        for r in reports:
-            # Only the flows of the broken path were hit, and they use the other one now.
-            assert r["flows"] == 16 and r["lowest_end"] == r["rounds"] - 1, r
-        window = max(r["loss_window_ms"] for r in reports)
-        cpu = sum(r["cpu_bound_ms"] for r in reports)
-        windows.append((window, cpu))
-        if window < LIMIT_MS:
+        if recovered_in_time(reports, events, streams, mechanisms, windows):
             if "bfd" in mechanisms:
                 assert any(r["lost"] for r in reports), reports  # it was broken indeed
                 assert any(r["flows_with_loss"] < 16 for r in reports), reports
             return
-        assert cpu, f"packets were lost for {window} ms, and the CPU kept up"
+    pytest.fail(f"no window in {TRIES} in which the CPU kept up (lost ms, behind by ms): {windows}")
+
+
+@pytest.mark.parametrize("end", ["leaf1-p3", "spine1-p1"])
+def test_a_veth_is_deleted_under_traffic(make, tmp_path, end):
+    """The cable of a link between switches goes while both ends of it are in use, and takes the other end along."""
+    file = tmp_path / "veth.yaml"
+    with open(lab.os.path.join(lab.ROOT, "configs", "leaf-spine-2x2.yaml")) as f:
+        file.write_text(f.read() + "links:\n  - {a: leaf1:p3, b: spine1:p1, driver: veth}\n")
+    windows = []
+    for attempt in range(TRIES):
+        fabric = make(f"v{attempt}")
+        fabric.up(file)
+        fabric.wait_links()
+        before = fabric.sent(*ENDS)
+        asked = []
+
+        def delete():
+            asked.append(lab.time.time_ns())
+            lab.subprocess.run(["ip", "-n", f"frond-{fabric.name}", "link", "del", end], check=True, timeout=10)
+
+        reports, events, streams = under_traffic(fabric, delete)
+        sent = [a - b for a, b in zip(fabric.sent(*ENDS), before)]
+        assert min(sent) > 1000, sent  # the cable was in use, both ways
+        states = fabric.interfaces()
+        assert all(states[p]["oper"] == "down" and states[p]["down_reason"] == "carrier" for p in ENDS), states
+        assert all(states[p]["oper"] == "up" for p in states if p not in ENDS), states
+        noticed = [(e["time_ns"] - asked[0]) / 1e6 for e in events]
+        print(f"{end}: lost for {max(r['loss_window_ms'] for r in reports):g} ms, noticed after "
+              f"{min(noticed):.1f} to {max(noticed):.1f} ms by {events[0]['mechanism']}; {events[0]['text']}")
+        good = recovered_in_time(reports, events, streams, {"carrier"}, windows)
+        assert all("routes followed within" in e["text"] for e in events), events
+        if good:
+            assert 0 <= min(noticed) and max(noticed) < LIMIT_MS, noticed  # what a shell needs to start included
+            fabric.close()
+            return
+        fabric.close()
     pytest.fail(f"no window in {TRIES} in which the CPU kept up (lost ms, behind by ms): {windows}")
 
 
