@@ -92,24 +92,35 @@ def libraries(program):
 
 def dlopened():
     folder, = glob.glob("/usr/lib/x86_64-linux-gnu/dpdk/pmds-*")
-    found = [p for d in DRIVERS for p in glob.glob(f"{folder}/librte_{d}.so.[0-9]*") if os.path.basename(p).count(".") == 2]
-    if len(found) != len(DRIVERS):
+    version = folder.rsplit("-", 1)[1]
+    found = [f"{folder}/librte_{d}.so.{version}" for d in DRIVERS]
+    if not all(map(os.path.exists, found)):
         raise RuntimeError(f"not all of {', '.join(DRIVERS)} are in {folder}")
     return found
 
 
 def fill(root, folder):
-    for name in ("bin", "dev", "etc", "proc", "run", "sys", "tmp"):
+    for name in ("dev", "etc", "proc", "run", "sys", "tmp", "usr/bin", "usr/sbin", "usr/lib", "usr/lib64"):
         os.makedirs(os.path.join(root, name))
+    for name in ("bin", "sbin", "lib", "lib64"):
+        os.symlink(f"usr/{name}", os.path.join(root, name))
 
     def put(source, target):
+        """A link stays one: what is reached by two names must not be loaded twice."""
         place = os.path.join(root, target.lstrip("/"))
+        if os.path.lexists(place):
+            return
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        shutil.copy(source, place)
+        if not os.path.islink(source):
+            shutil.copy(source, place)
+            return
+        to = os.path.join(os.path.realpath(os.path.dirname(source)), os.readlink(source))
+        os.symlink(to, place)
+        put(os.path.normpath(to), os.path.normpath(to))
 
     for path in modules(folder):
         put(os.path.join(folder, path), path)
-    put(shutil.which("busybox"), "bin/busybox")
+    put(os.path.realpath(shutil.which("busybox")), "bin/busybox")
     put(os.path.join(HERE, "init"), "init")
     os.chmod(os.path.join(root, "init"), 0o755)
     own = [os.path.join(BUILD, p) for p in PROGRAMS]
