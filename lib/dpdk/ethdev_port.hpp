@@ -76,7 +76,7 @@ class EthdevPort final : public Port {
 
   // Whether it is open, and if not, why. Any thread.
   bool is_open() const { return open_.load(std::memory_order_acquire); }
-  std::string why_closed() const;
+  std::string why_closed() const override;
 
  private:
   bool on_interface() const;  // its carrier is a network interface's

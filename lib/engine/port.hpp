@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/time.hpp"
 #include "engine/verdict.hpp"
@@ -27,6 +28,8 @@ class Port {
 
   // Carrier, as the medium tells it.
   virtual bool up() const = 0;
+  // What keeps it from its medium, as a sentence; "" while nothing does. Any thread.
+  virtual std::string why_closed() const { return {}; }
 
   // What the medium itself had to drop or refuse (truncated, too long for the driver, ...).
   virtual std::span<const DropInfo> drop_info() const { return {}; }

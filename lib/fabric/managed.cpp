@@ -195,6 +195,10 @@ management::Interface Managed::interface_of(const SwitchUnit& unit, End end) con
   if (!i.oper_up && i.down_reason.empty()) i.down_reason = i.admin_up ? "carrier" : "admin";
   if (const auto peer = plan.topology.peer(end)) i.peer = plan.topology.end_name(*peer);
   i.attachment = attachment(plan, end);
+  if (const Port* io = device.io(end.port)) {
+    const std::string why = io->why_closed();
+    if (!why.empty()) i.attachment += ", closed: " + why;
+  }
   i.queue_bytes = device.queue_bytes(end.port);
   i.queue_limit = plan.switches[end.node].queue.count();
 

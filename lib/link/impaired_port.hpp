@@ -26,6 +26,7 @@ class ImpairedPort final : public Port {
 
   // --- Any thread ---
   bool up() const override { return inner_->up(); }
+  std::string why_closed() const override { return inner_->why_closed(); }
   // The inner port's, the wire's of both directions, then what the inner port refused afterwards.
   std::span<const DropInfo> drop_info() const override { return drop_info_; }
   std::uint64_t drops(unsigned index) const override;
