@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import eventually, sh
+from cross import eventually, sh
 
 
 def wait_up(cross):
