@@ -58,6 +58,11 @@ static_assert(kRingBlock % 4096 == 0 && kRingFrame % 16 == 0);
 constexpr unsigned kRingBuffer = kRingFrame - 32;
 static_assert(kRingBuffer + RTE_PKTMBUF_HEADROOM < 65536);
 
+// The driver does not listen where a killed process left its socket, and rejects clients that come
+// before the device has started. So a server listens aside and gives the socket its name when it is
+// ready, in place of a dead one.
+std::string aside(const std::string& socket) { return socket + ".new"; }
+
 bool has_arg(const std::string& args, const std::string& key) {
   return args.starts_with(key + "=") || args.find("," + key + "=") != std::string::npos;
 }
@@ -103,7 +108,7 @@ std::string EthdevPort::device_args() const {
       unsigned log2 = 4;
       while (log2 < 14 && (1U << log2) < config_.queue) ++log2;
       add(std::string("role=") + (config_.server ? "server" : "client") +
-          ",socket=" + config_.target);
+          ",socket=" + (config_.server ? aside(config_.target) : config_.target));
       add("socket-abstract=no,rsize=" + std::to_string(log2));
       break;
     }
@@ -356,6 +361,11 @@ Status EthdevPort::start(const netdev::Namespace&) {
   (void)rte_eth_promiscuous_enable(port_id_);
   seen_ = {};
   if (config_.driver == Driver::af_packet) tune_socket();
+  // A second port of the same socket finds it named already.
+  if (config_.driver == Driver::memif && config_.server &&
+      std::rename(aside(config_.target).c_str(), config_.target.c_str()) != 0 && errno != ENOENT) {
+    return failed("name its socket", -errno);
+  }
   return {};
 }
 
@@ -409,6 +419,7 @@ void EthdevPort::close_device() {
   if (!device_.empty()) {
     rte_eth_dev_stop(port_id_);
     rte_eal_hotplug_remove(config_.driver == Driver::pci ? "pci" : "vdev", device_.c_str());
+    if (config_.driver == Driver::memif && config_.server) unlink(config_.target.c_str());
     device_.clear();
     socket_ = -1;
   }
@@ -416,6 +427,11 @@ void EthdevPort::close_device() {
 }
 
 // What the link is now.
+// A client whose driver does not connect again when its server has ended and another has come.
+bool EthdevPort::loses_its_peer() const {
+  return config_.wait && !config_.server && config_.driver == Driver::memif && !up();
+}
+
 void EthdevPort::look() {
   bool up = false;
   if (is_open()) {
@@ -433,6 +449,8 @@ void EthdevPort::attend() {
   // News of interfaces come by themselves; the links of other drivers are asked for.
   const auto period =
       on_interface() ? std::chrono::milliseconds(100) : std::chrono::milliseconds(2);
+  constexpr unsigned kPatience = 500;  // of those: a handshake that a dying peer began never ends
+  unsigned quiet = 0;
   std::unique_lock lock(mutex_);
   for (unsigned round = 0; !stop_; ++round) {
     changed_.wait_for(lock, period, [this] { return stop_ || news_; });
@@ -444,6 +462,7 @@ void EthdevPort::attend() {
       close_device();  // the interface is gone, or another one has its name
     }
     const bool asked = !on_interface() && round % 50 != 0;
+    const bool was_open = is_open();
     if (!is_open() && config_.wait && !asked) {
       const Status status = open();
       if (!status.ok()) {
@@ -451,7 +470,14 @@ void EthdevPort::attend() {
         why_closed_ = status.error().message;
       }
     }
+    const bool was_up = up();
     look();
+    quiet = up() || !was_open ? 0 : quiet + 1;
+    if (is_open() && loses_its_peer() && (was_up || quiet > kPatience)) {
+      const std::lock_guard device(eal_.device_mutex());
+      close_device();
+      quiet = 0;
+    }
     if (is_open() && !asked) {
       const std::lock_guard device(eal_.device_mutex());
       collect_statistics();

@@ -80,6 +80,7 @@ class EthdevPort final : public Port {
 
  private:
   bool on_interface() const;  // its carrier is a network interface's
+  bool loses_its_peer() const;
   Status watch(const netdev::Namespace& ns);
   Status open();  // the attendant, or the constructor
   Status probe(const netdev::Namespace& ns);
