@@ -221,6 +221,7 @@ void run(const std::vector<std::string>& specs) {
   netdev::ReadySet ready;
   const Clock clock;
   std::vector<std::unique_ptr<Port>> ports;
+  ports.reserve(specs.size());
   for (const std::string& spec : specs)
     ports.push_back(ecmp_lab::make_port(spec, eal, pool, monitor, ready));
   std::printf("ready\n");

@@ -110,7 +110,8 @@ class Tiers {
       const SwitchBase& device = unit->device();
       for (unsigned d = 0; d < device.drop_list().size(); ++d) {
         std::uint64_t n = 0;
-        for (std::uint16_t p = 0; p < device.port_count(); ++p) n += device.drop_count(p, d);
+        for (unsigned p = 0; p < device.port_count(); ++p)
+          n += device.drop_count(static_cast<std::uint16_t>(p), d);
         if (n == 0) continue;
         std::printf("%s\"%s %s\": %lu", separator, device.name().c_str(),
                     device.drop_list()[d].info.name.data(), n);
@@ -169,6 +170,7 @@ void run(const std::vector<std::string>& specs) {
   netdev::ReadySet ready;
   const Clock clock;
   std::vector<std::unique_ptr<Port>> ports;
+  ports.reserve(specs.size());
   for (const std::string& spec : specs)
     ports.push_back(ecmp_lab::make_port(spec, eal, pool, monitor, ready));
   std::printf("ready\n");
