@@ -8,11 +8,10 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import machine  # noqa: E402
-from hosts import Host, settle  # noqa: E402
+from hosts import MTU, Host, settle  # noqa: E402
 
 MODELS = ("virtio-net-pci", "e1000e", "virtio-net-pci", "e1000e")
 DRIVERS = {"vfio": "vfio-pci", "uio": "uio_pci_generic"}
-MTU = 9000
 
 
 def config(nics):

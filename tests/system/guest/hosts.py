@@ -4,6 +4,8 @@ import time
 
 from scapy.all import ARP, Dot1Q, Ether, ICMPv6ND_NA, ICMPv6ND_NS, ICMPv6NDOptDstLLAddr, IP, IPv6, Raw, UDP
 
+MTU = 9000  # of each link
+
 
 class Host:
     """10.0.N.1 and fd00:0:0:N::1, behind the switch's 10.0.N.0 and fd00:0:0:N::."""

@@ -4,8 +4,7 @@ import itertools
 
 import pytest
 
-from conftest import MTU
-from hosts import settle
+from hosts import MTU, settle
 
 ETHERNET = 14
 VLAN, SERVICE = 0x8100, 0x88a8
