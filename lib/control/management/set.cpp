@@ -23,6 +23,7 @@ using Target = std::pair<std::string, std::string>;  // node, port
 struct State {
   InterfaceConfig config;
   bool impairable = false;
+  bool here = true;  // else the far end of a link, in another process: what comes from there
 };
 
 class Transaction {
@@ -40,6 +41,13 @@ class Transaction {
         now_.emplace(Target{node.name, interface.name}, state);
       }
     }
+    for (const Link& link : s.links) {
+      for (const LinkEnd* end : {&link.a, &link.b}) {
+        State state{.config = {}, .impairable = true, .here = false};
+        state.config.impairment = end->out;
+        if (link.impairable) now_.emplace(Target{end->node, end->port}, state);
+      }
+    }
     wanted_ = now_;
   }
 
@@ -52,7 +60,7 @@ class Transaction {
       if (!row->writable()) continue;
       any = true;
       for (auto& [target, state] : wanted_) {
-        if (row->kind == Kind::impairment && !state.impairable) continue;
+        if (row->kind == Kind::impairment ? !state.impairable : !state.here) continue;
         if (match(path.elems, concrete(*row, target)) == Match::none) continue;
         if (auto s = row->set(state.config, std::nullopt); !s) return s;
       }
@@ -220,7 +228,7 @@ class Transaction {
       target = Target{keys[0], keys[1]};
     }
     const auto it = target ? wanted_.find(*target) : wanted_.end();
-    if (it == wanted_.end()) {
+    if (it == wanted_.end() || (row->kind == Kind::interface && !it->second.here)) {
       return Error{Error::Code::not_found,
                    fmt::format("there is no interface {}", fmt::join(keys, ":"))};
     }
