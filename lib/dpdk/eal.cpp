@@ -18,6 +18,7 @@
 #include <rte_log.h>
 
 #include "base/result.hpp"
+#include "dpdk/removal.hpp"
 
 namespace frond::dpdk {
 namespace {
@@ -184,6 +185,7 @@ Eal::Eal(const Config& config) {
         "DPDK does not start: " + why +
         (hugepages_ ? "; fewer hugepages may be free than it takes: try without" : ""));
   }
+  if (pci_) RemovalWatch::begin();
   // --lcores has left them unpinned, unless the caller gave his own.
   if (CPU_COUNT(&affinity) > 0) {
     sched_setaffinity(0, sizeof affinity, &affinity);
@@ -194,6 +196,7 @@ Eal::Eal(const Config& config) {
 }
 
 Eal::~Eal() {
+  if (pci_) RemovalWatch::end();
   rte_eal_cleanup();
   rte_openlog_stream(nullptr);
   if (stream_ != nullptr) std::fclose(stream_);

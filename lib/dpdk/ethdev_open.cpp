@@ -18,6 +18,7 @@
 #include <rte_mbuf_pool_ops.h>
 
 #include "base/asymmetric_fence.hpp"
+#include "base/real_time.hpp"
 #include "dpdk/ethdev_port.hpp"
 #include "netdev/interface.hpp"
 
@@ -65,6 +66,22 @@ std::string aside(const std::string& socket) { return socket + ".new"; }
 
 bool has_arg(const std::string& args, const std::string& key) {
   return args.starts_with(key + "=") || args.find("," + key + "=") != std::string::npos;
+}
+
+// Is it there, and does a driver serve it? Which one, DPDK judges: with mlx5 the kernel's stays.
+Status pci_device_ready(const std::string& address) {
+  namespace fs = std::filesystem;
+  const fs::path device =
+      fs::path("/sys/bus/pci/devices") /
+      (std::count(address.begin(), address.end(), ':') == 1 ? "0000:" + address : address);
+  std::error_code ignored;
+  if (!fs::exists(device, ignored))
+    return Error{Error::Code::not_found, "there is no such PCI device"};
+  if (!fs::exists(device / "driver", ignored)) {
+    return Error{Error::Code::unavailable,
+                 "no driver for user space is bound to it; frond doctor says how"};
+  }
+  return {};
 }
 
 }  // namespace
@@ -294,6 +311,11 @@ Status EthdevPort::probe(const netdev::Namespace& ns) {
     return Error{Error::Code::not_found,
                  label + ": there is no socket; start the vhost side first, or set `wait`"};
   }
+  if (config_.driver == Driver::pci) {
+    if (Status s = pci_device_ready(config_.target); !s.ok()) {
+      return Error{s.error().code, label + ": " + s.error().message};
+    }
+  }
   (void)eal_.take_log();
   int error = 0;
   if (config_.driver == Driver::pci) {
@@ -320,6 +342,14 @@ Status EthdevPort::probe(const netdev::Namespace& ns) {
     if (error == 0) close_device();
     device_.clear();
     return Error{status.error().code, std::move(text)};
+  }
+  if (config_.driver == Driver::pci) {
+    removal_ = std::make_unique<RemovalWatch>(device_, [this] {
+      leaving_.store(true, std::memory_order_release);
+      const std::lock_guard lock(mutex_);
+      news_ = true;
+      changed_.notify_all();
+    });
   }
   return {};
 }
@@ -414,12 +444,17 @@ void EthdevPort::collect_statistics() {
   }
 }
 
-void EthdevPort::close_device() {
+void EthdevPort::stop_traffic() {
   up_.store(false, std::memory_order_release);
   open_.store(false, std::memory_order_relaxed);
   heavy_fence();
   // The worker is in a burst for microseconds at most.
   while (in_burst_.load(std::memory_order_acquire)) std::this_thread::yield();
+}
+
+void EthdevPort::close_device() {
+  stop_traffic();
+  removal_.reset();
   if (!device_.empty()) {
     rte_eth_dev_stop(port_id_);
     rte_eal_hotplug_remove(config_.driver == Driver::pci ? "pci" : "vdev", device_.c_str());
@@ -430,12 +465,24 @@ void EthdevPort::close_device() {
   own_pool_.reset();
 }
 
-// What the link is now.
+void EthdevPort::give_back() {
+  stop_traffic();
+  // Who told of it lets go of the device a moment later.
+  const Deadline grace(Time::ms(100));
+  grace.pause(Time::ms(100));
+  const std::lock_guard device(eal_.device_mutex());
+  close_device();
+  leaving_.store(false, std::memory_order_relaxed);
+  const std::lock_guard text(mutex_);
+  why_closed_ = "pci port " + config_.target + ": the device is removed";
+}
+
 // A client whose driver does not connect again when its server has ended and another has come.
 bool EthdevPort::loses_its_peer() const {
   return config_.wait && !config_.server && config_.driver == Driver::memif && !up();
 }
 
+// What the link is now.
 void EthdevPort::look() {
   bool up = false;
   if (is_open()) {
@@ -461,6 +508,7 @@ void EthdevPort::attend() {
     if (stop_) return;
     news_ = false;
     lock.unlock();
+    if (leaving_.load(std::memory_order_acquire)) give_back();
     if (is_open() && watch_ && config_.driver != Driver::tap && watch_->index() != index_) {
       const std::lock_guard device(eal_.device_mutex());
       close_device();  // the interface is gone, or another one has its name

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "dpdk/eal.hpp"
+#include "dpdk/removal.hpp"
 #include "engine/port.hpp"
 #include "netdev/link_monitor.hpp"
 #include "packet/pool.hpp"
@@ -88,8 +89,10 @@ class EthdevPort final : public Port {
   Status check_mtu(const netdev::Namespace& ns);
   Status make_pool();
   std::string device_args() const;
+  void stop_traffic();
   void close_device();
-  void attend();  // the attendant's thread: link state, coming and going
+  void give_back();  // the device is wanted elsewhere, or is gone
+  void attend();     // the attendant's thread: link state, coming and going
   void look();
   void tune_socket();
   void collect_statistics();
@@ -116,13 +119,15 @@ class EthdevPort final : public Port {
   std::atomic<bool> in_burst_ = false;
   std::atomic<bool> open_ = false;
   std::atomic<bool> up_ = false;
+  std::atomic<bool> leaving_ = false;  // set by removal_, cleared by the attendant
   // Written while it is not open:
   std::string device_;  // DPDK's name
   std::uint16_t port_id_ = 0;
   std::uint32_t mtu_ = 1500;
   bool copy_in_ = false;  // the driver's buffers are its own pool's and large
   bool multi_segments_ = false;
-  int index_ = 0;    // of the interface that is open
+  int index_ = 0;  // of the interface that is open
+  std::unique_ptr<RemovalWatch> removal_;
   int socket_ = -1;  // af_packet: the driver's, for its statistics
   struct FreePool {
     void operator()(rte_mempool* pool) const;
