@@ -78,7 +78,7 @@ class Machine:
                  "-accel", "kvm" if accel == "kvm" else "tcg,thread=multi",
                  "-cpu", "host,-arch-capabilities" if accel == "kvm" else "Nehalem",
                  "-kernel", kernel, "-initrd", initramfs,
-                 "-append", "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off nokaslr random.trust_cpu=on "
+                 "-append", "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off nokaslr random.trust_cpu=on no_timer_check "
                             f"hugepages=200{' intel_iommu=on' if iommu else ''}",
                  "-serial", "stdio",
                  "-chardev", f"socket,id=monitor,fd={monitor.fileno()}", "-mon", "chardev=monitor,mode=control",
@@ -147,7 +147,7 @@ class Machine:
         """What the command printed."""
         self.asked += 1
         mark = f"@@{self.asked} "
-        text = f"{{ {command}\n}} </dev/null 2>&1; printf '\\n%s%d\\n' '{mark}' $?\n"
+        text = f"( {command}\n) </dev/null 2>&1; printf '\\n%s%d\\n' '{mark}' $?\n"
         end = time.monotonic() + seconds
         self.shell.settimeout(seconds)
         try:
