@@ -166,8 +166,8 @@ def fuzz(run):
         yield from pool.map(one, [p for p in programs if run.wants(os.path.basename(p))])
 
 
-def python_tests(run, suite, folder):
-    """pytest over a folder, shown as it goes."""
+def python_tests(run, suite, folder, limit=300):
+    """pytest over a folder, shown as it goes; limit: seconds a test."""
     files = sorted(glob.glob(os.path.join(ROOT, folder, "**", "test_*.py"), recursive=True))
     files = [f for f in files if run.wants(os.path.basename(f))]
     if not files:
@@ -176,7 +176,7 @@ def python_tests(run, suite, folder):
     if os.path.exists(report):
         os.unlink(report)
     child = subprocess.Popen([*REAPER, left, sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-o",
-                              "junit_family=xunit1", "--timeout=300", f"--junitxml={report}", *files],
+                              "junit_family=xunit1", f"--timeout={limit}", f"--junitxml={report}", *files],
                              cwd=ROOT, env={**os.environ, **run.environment(run.kind)}, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     out = []
@@ -206,7 +206,9 @@ def conformance(run):
 
 
 def soak(run):
-    yield from python_tests(run, "soak", "tests/soak")
+    seconds = int(os.environ.get("FROND_SOAK_SECONDS", "600"))
+    kills = int(os.environ.get("FROND_SOAK_KILLS", "1000"))
+    yield from python_tests(run, "soak", "tests/soak", limit=300 + max(4 * seconds, 6 * kills))
 
 
 def slow_lints(run):
