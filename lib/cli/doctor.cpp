@@ -155,11 +155,15 @@ void judge_interface(const Facts& f, const InterfaceFacts& i, std::vector<Check>
                             : fmt::format("the kernel's driver {} has it", i.driver),
            fmt::format("sudo modprobe vfio-pci && sudo dpdk-devbind.py -b vfio-pci {}", i.name)});
     }
-    if (!f.vfio) out.push_back({name, Level::bad, "VFIO is not there", "sudo modprobe vfio-pci"});
-    if (!f.iommu && !f.vfio_noiommu) {
+    const bool by_uio = user && i.driver != "vfio-pci";
+    if (!f.vfio && !by_uio)
+      out.push_back({name, Level::bad, "VFIO is not there", "sudo modprobe vfio-pci"});
+    if (!f.iommu && !f.vfio_noiommu && !by_uio) {
+      // Debian's kernel has no unsafe mode of VFIO's.
       out.push_back({name, Level::bad, "there is no IOMMU: VFIO refuses the device",
-                     "boot with intel_iommu=on, or: echo 1 | sudo tee "
-                     "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"});
+                     fmt::format("boot with intel_iommu=on, or: sudo modprobe uio_pci_generic && "
+                                 "sudo dpdk-devbind.py -b uio_pci_generic {}",
+                                 i.name)});
     } else if (!f.iommu) {
       out.push_back({name, Level::hint,
                      "no IOMMU: the device can reach all memory, and is as good as root", ""});

@@ -14,6 +14,7 @@ import time
 import image
 
 BOOT = 90.0  # seconds; emulated, on busy processors, it is slow
+HUGEPAGES = 200  # of 2 MiB
 
 
 class Failed(Exception):
@@ -79,7 +80,7 @@ class Machine:
                  "-cpu", "host,-arch-capabilities" if accel == "kvm" else "Nehalem",
                  "-kernel", kernel, "-initrd", initramfs,
                  "-append", "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off nokaslr random.trust_cpu=on no_timer_check "
-                            f"hugepages=200{' intel_iommu=on' if iommu else ''}",
+                            f"hugepages={HUGEPAGES}{' intel_iommu=on' if iommu else ''}",
                  "-serial", "stdio",
                  "-chardev", f"socket,id=monitor,fd={monitor.fileno()}", "-mon", "chardev=monitor,mode=control",
                  "-chardev", f"socket,id=shell,fd={shell.fileno()}",
