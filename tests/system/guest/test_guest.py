@@ -130,6 +130,8 @@ def says_gone(guest, host):
     return settle(guest.hosts, said, 10)
 
 
+# Under UIO it would wait for the e1000e that was removed.
+@pytest.mark.parametrize("guest", ["vfio"], indirect=True)
 def test_it_ends_when_told(guest):
     """The last of the file: a switchd with PCI ports ends by itself, and gives its hugepages back."""
     pages = "cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
