@@ -85,7 +85,7 @@ Managed::Managed(Emulation& emulation, const config::FabricConfig& config, std::
   emulation_.on_event([this](const Emulation::SeenEvent& seen) {
     {
       std::lock_guard lock(mutex_);
-      ports_[seen.node + ":" + seen.port] = {seen.time, seen.up ? "" : seen.mechanism};
+      last_change_[seen.node + ":" + seen.port] = seen.time;
     }
     management::Event event;
     event.time = unix_time(seen.time);
@@ -186,13 +186,10 @@ management::Interface Managed::interface_of(const SwitchUnit& unit, End end) con
   i.last_change = i.last_clear;
   {
     std::lock_guard lock(mutex_);
-    const auto memory = ports_.find(plan.topology.end_name(end));
-    if (memory != ports_.end()) {
-      i.last_change = unix_time(memory->second.last_change);
-      if (!i.oper_up) i.down_reason = memory->second.down_reason;
-    }
+    const auto change = last_change_.find(plan.topology.end_name(end));
+    if (change != last_change_.end()) i.last_change = unix_time(change->second);
   }
-  if (!i.oper_up && i.down_reason.empty()) i.down_reason = i.admin_up ? "carrier" : "admin";
+  if (!i.oper_up) i.down_reason = device.down_reason(end.port);
   if (const auto peer = plan.topology.peer(end)) i.peer = plan.topology.end_name(*peer);
   i.attachment = attachment(plan, end);
   if (const Port* io = device.io(end.port)) {

@@ -47,11 +47,6 @@ class Managed final : public management::Fabric {
   management::UnixTime unix_time(Time time) const { return epoch_ + time; }
 
  private:
-  struct PortMemory {
-    Time last_change;
-    std::string down_reason;
-  };
-
   Result<topology::End> find_end(const std::string& node, const std::string& port) const;
   void add_switch(std::uint32_t node, std::vector<management::Node>& all) const;
   void add_host(std::uint32_t node, std::vector<management::Node>& all) const;
@@ -69,7 +64,7 @@ class Managed final : public management::Fabric {
   management::EventLog log_;
   std::mutex apply_mutex_;                   // one apply at a time; config_ is its
   mutable std::mutex mutex_;                 // of what follows
-  std::map<std::string, PortMemory> ports_;  // "leaf1:p3"
+  std::map<std::string, Time> last_change_;  // "leaf1:p3"
 };
 
 }  // namespace frond::fabric

@@ -19,6 +19,7 @@ SwitchBase::SwitchBase(std::string name, std::uint32_t id, std::uint64_t seed,
     ports_[i].line.set_rate(ports[i].rate);
     ports_[i].queue.set_limit(ports[i].queue);
     ports_[i].admin.set(ports[i].admin_up);
+    ports_[i].alive.set(true);
   }
   ready().resize(port_count());
   attached_.resize(port_count());
@@ -52,14 +53,14 @@ void SwitchBase::set_capture(CaptureSink* sink, PortSet ports) {
 }
 
 void SwitchBase::set_alive(Context& ctx, std::uint16_t port, bool alive, Time detection) {
-  ports_[port].alive = alive;
+  ports_[port].alive.set(alive);
   update_oper(ctx, port, "bfd", detection);
 }
 
 void SwitchBase::update_oper(Context& ctx, std::uint16_t port, std::string_view mechanism,
                              Time detection) {
   PortSlot& slot = ports_[port];
-  const bool up = slot.admin.value() != 0 && slot.carrier && slot.alive;
+  const bool up = slot.admin.value() != 0 && slot.carrier.value() != 0 && slot.alive.value() != 0;
   if (up == (slot.oper.value() != 0)) return;
   slot.oper.set(up);
   ++slot.counters.carrier_transitions;
@@ -70,12 +71,19 @@ void SwitchBase::update_oper(Context& ctx, std::uint16_t port, std::string_view 
   if (port_event_) port_event_({ctx.now, port, up, mechanism, detection});
 }
 
+std::string_view SwitchBase::down_reason(std::uint16_t port) const {
+  const PortSlot& slot = ports_[port];
+  if (slot.admin.value() == 0) return "admin";
+  if (slot.carrier.value() == 0) return "carrier";
+  return slot.alive.value() == 0 ? "bfd" : "";
+}
+
 void SwitchBase::look_at_carrier(Context& ctx) {
   ready().for_each([&](unsigned port) {
     PortSlot& slot = ports_[port];
     const bool carrier = slot.io != nullptr && slot.io->up();
-    if (carrier == slot.carrier) return;
-    slot.carrier = carrier;
+    if (carrier == (slot.carrier.value() != 0)) return;
+    slot.carrier.set(carrier);
     update_oper(ctx, static_cast<std::uint16_t>(port), "carrier", Time());
   });
 }
@@ -157,8 +165,8 @@ inline void SwitchBase::push(Context& ctx, Packet* packet) {
   PortSlot& slot = ports_[port];
   if (slot.oper.value() == 0) [[unlikely]] {
     // BFD's own packets must be able to bring the session back.
-    const bool probe = (packet->meta().flags & PacketMeta::kControl) != 0 && slot.carrier &&
-                       slot.admin.value() != 0;
+    const bool probe = (packet->meta().flags & PacketMeta::kControl) != 0 &&
+                       slot.carrier.value() != 0 && slot.admin.value() != 0;
     if (!probe) return drop(ctx, slot, packet, port_down);
   }
   if (!slot.queue.push(packet)) [[unlikely]]

@@ -76,6 +76,8 @@ class SwitchBase : public Device {
   unsigned port_count() const { return port_count_; }
   const std::string& port_name(std::uint16_t port) const { return ports_[port].name; }
   const InterfaceCounters& counters(std::uint16_t port) const { return ports_[port].counters; }
+  // What keeps it down now, the nearest cause: "admin", "carrier", "bfd"; "" when nothing does.
+  std::string_view down_reason(std::uint16_t port) const;
   bool admin_up(std::uint16_t port) const { return ports_[port].admin.value() != 0; }
   bool oper_up(std::uint16_t port) const { return ports_[port].oper.value() != 0; }
   std::uint64_t queue_bytes(std::uint16_t port) const { return ports_[port].depth.value(); }
@@ -96,9 +98,7 @@ class SwitchBase : public Device {
     Port* io = nullptr;
     Serialiser line;
     Fifo queue;
-    bool carrier = false;
-    bool alive = true;  // BFD has not said otherwise
-    Gauge admin, oper, depth, lost;
+    Gauge admin, carrier, alive, oper, depth, lost;  // alive: BFD has not said otherwise
     InterfaceCounters counters;
     std::array<Counter, kOwnDrops> drops;
   };

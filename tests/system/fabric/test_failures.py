@@ -93,12 +93,14 @@ def test_a_veth_is_deleted_under_traffic(make, tmp_path, end):
         sent = [a - b for a, b in zip(fabric.sent(*ENDS), before)]
         assert min(sent) > 1000, sent  # the cable was in use, both ways
         states = fabric.interfaces()
-        assert all(states[p]["oper"] == "down" and states[p]["down_reason"] == "carrier" for p in ENDS), states
+        assert {(states[p]["oper"], states[p]["down_reason"]) for p in ENDS} == {("down", "carrier")}, states
         assert all(states[p]["oper"] == "up" for p in states if p not in ENDS), states
         noticed = [(e["time_ns"] - asked[0]) / 1e6 for e in events]
         print(f"{end}: lost for {max(r['loss_window_ms'] for r in reports):g} ms, noticed after "
               f"{min(noticed):.1f} to {max(noticed):.1f} ms by {events[0]['mechanism']}; {events[0]['text']}")
-        good = recovered_in_time(reports, events, streams, {"carrier"}, windows)
+        # The kernel tells of the second end up to 30 ms after the first; BFD may be sooner.
+        assert "carrier" in {e["mechanism"] for e in events}, events
+        good = recovered_in_time(reports, events, streams, {"carrier", "bfd"}, windows)
         assert all("routes followed within" in e["text"] for e in events), events
         if good:
             assert 0 <= min(noticed) and max(noticed) < LIMIT_MS, noticed  # what a shell needs to start included
